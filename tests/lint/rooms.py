@@ -19,7 +19,7 @@ MAY = {
     "src/read": ["shm", "src/util"],
     "src/sym": ["src/util"],
     "src/model": ["src/util", "shm/layout.h"],
-    "src/export": ["src/model", "src/util"],
+    "src/export": ["src/diff", "src/model", "src/util"],
     "src/record": ["src/model", "src/util"],
     "src/diff": ["src/model", "src/util"],
     "src/source": ["src/model", "src/util"],

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which call sites of two builds are the same (match.h). Main thread. */
+#include "src/diff/match.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_ROW	     UINT32_MAX
+#define PREFIX_LEAST 2u /* frames; the innermost alone may be an allocator of the program's own */
+/* What may remain of a row's change when an entry joins it, as a part of the larger change. */
+#define REST_MAX 0.25
+/* Stacks that are compared with all others of the other side; with more the way is left out. */
+#define PART_PAIRS_MAX UINT64_C(4000000)
+
+struct work {
+	const struct keys *keys;
+	const struct keys_entry *entries;
+	size_t count;
+	struct match *m;
+	uint32_t *left; /* entries without a row */
+	size_t nleft;
+	double *change; /* B - A of each row */
+};
+
+static int side_of(const struct keys_entry *e)
+{
+	return e->site[0] ? 0 : 1;
+}
+
+static double change_of(const struct work *w, const struct keys_entry *e)
+{
+	return keys_mean(w->keys, e, 1, VALUE_ALLOCATED) -
+	       keys_mean(w->keys, e, 0, VALUE_ALLOCATED);
+}
+
+static void row_join(struct work *w, uint32_t row, uint32_t entry, enum diff_match how)
+{
+	w->m->row[entry] = row;
+	w->change[row] += change_of(w, &w->entries[entry]);
+	if (how > w->m->how[row])
+		w->m->how[row] = how;
+}
+
+static uint32_t row_new(struct work *w, enum diff_match how)
+{
+	w->m->how[w->m->nrows] = how;
+	w->change[w->m->nrows] = 0;
+	return (uint32_t)w->m->nrows++;
+}
+
+static void left_collect(struct work *w)
+{
+	w->nleft = 0;
+	for (size_t i = 0; i < w->count; i++)
+		if (w->m->row[i] == NO_ROW)
+			w->left[w->nleft++] = (uint32_t)i;
+}
+
+static bool both_sides(const struct work *w, const uint32_t *entries, size_t n, size_t of[2])
+{
+	of[0] = of[1] = 0;
+	for (size_t i = 0; i < n; i++)
+		if (w->m->row[entries[i]] == NO_ROW)
+			of[side_of(&w->entries[entries[i]])]++;
+	return of[0] && of[1];
+}
+
+/* One row of those that have none yet. */
+static void range_join(struct work *w, const uint32_t *entries, size_t n, enum diff_match how)
+{
+	uint32_t row = row_new(w, how);
+
+	for (size_t i = 0; i < n; i++)
+		if (w->m->row[entries[i]] == NO_ROW)
+			row_join(w, row, entries[i], how);
+}
+
+/* ---- equal stacks ---- */
+
+static void equal_join(struct work *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->entries[i].site[0] && w->entries[i].site[1])
+			row_join(w, row_new(w, DIFF_BY_STACK), (uint32_t)i, DIFF_BY_STACK);
+}
+
+/* ---- equal inner frames ---- */
+
+static int own_compare(const struct keys_names *x, const struct keys_names *y)
+{
+	uint32_t n = x->count < y->count ? x->count : y->count;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (x->names[i] != y->names[i])
+			return strcmp(x->names[i], y->names[i]);
+	return x->count < y->count ? -1 : x->count > y->count;
+}
+
+static int left_compare(const void *x, const void *y, void *ctx)
+{
+	const struct work *w = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	int order = own_compare(&w->entries[a].own, &w->entries[b].own);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+/* Entries of `left` from `at` on, up to `end`, that have the same frame at `depth`, or none. */
+static size_t same_frame(const struct work *w, size_t at, size_t end, uint32_t depth)
+{
+	const struct keys_names *first = &w->entries[w->left[at]].own;
+	size_t to = at + 1;
+
+	for (; to < end; to++) {
+		const struct keys_names *own = &w->entries[w->left[to]].own;
+
+		if ((own->count > depth) != (first->count > depth) ||
+			(first->count > depth && own->names[depth] != first->names[depth]))
+			break;
+	}
+	return to;
+}
+
+/*
+ * The sorted entries from `at` to `end` have `depth` inner frames in common: matches those that
+ * have more first.
+ */
+static void prefix_join(struct work *w, size_t at, size_t end, uint32_t depth)
+{
+	bool ends = false; /* a whole stack is this long */
+	size_t of[2];
+
+	if (end - at < 2)
+		return;
+	for (size_t from = at; from < end;) {
+		size_t to = same_frame(w, from, end, depth);
+
+		if (w->entries[w->left[from]].own.count > depth)
+			prefix_join(w, from, to, depth + 1);
+		else
+			ends = true;
+		from = to;
+	}
+	if (ends && both_sides(w, w->left + at, same_frame(w, at, end, depth) - at, of))
+		range_join(w, w->left + at, same_frame(w, at, end, depth) - at, DIFF_BY_OWN_STACK);
+	if (depth >= PREFIX_LEAST && both_sides(w, w->left + at, end - at, of))
+		range_join(w, w->left + at, end - at, DIFF_BY_PREFIX);
+}
+
+/* ---- frames left out ---- */
+
+/* Whether `part` is `whole` without some frames. */
+static bool is_part(const struct keys_names *part, const struct keys_names *whole)
+{
+	uint32_t have = 0;
+
+	if (part->count > whole->count || 2 * part->count < whole->count)
+		return false;
+	for (uint32_t i = 0; i < whole->count && have < part->count; i++)
+		have += part->names[have] == whole->names[i];
+	return have == part->count;
+}
+
+static bool related(const struct keys_entry *x, const struct keys_entry *y)
+{
+	return is_part(&x->own, &y->own) || is_part(&y->own, &x->own);
+}
+
+static uint32_t frames_apart(const struct keys_entry *x, const struct keys_entry *y)
+{
+	return x->own.count < y->own.count ? y->own.count - x->own.count
+					   : x->own.count - y->own.count;
+}
+
+/* Whether the entry's change and that of the other one's row cancel each other out, mostly. */
+static bool evens_out(const struct work *w, uint32_t entry, uint32_t row)
+{
+	double own = change_of(w, &w->entries[entry]), there = w->change[row];
+
+	return fabs(there + own) <= REST_MAX * fmax(fabs(there), fabs(own));
+}
+
+/* The nearest entry that it is a part of, or that is a part of it. */
+static uint32_t part_find(const struct work *w, uint32_t entry)
+{
+	const struct keys_entry *e = &w->entries[entry];
+	uint32_t found = NO_ROW, least = UINT32_MAX;
+
+	for (size_t i = 0; i < w->count; i++) {
+		const struct keys_entry *other = &w->entries[i];
+		uint32_t row = w->m->row[i];
+
+		if (i == entry || !other->site[1 - side_of(e)] || !related(e, other) ||
+			frames_apart(e, other) >= least ||
+			(row != NO_ROW && !evens_out(w, entry, row)))
+			continue;
+		least = frames_apart(e, other);
+		found = (uint32_t)i;
+	}
+	return found;
+}
+
+static void part_join(struct work *w)
+{
+	left_collect(w);
+	if ((uint64_t)w->nleft * w->count > PART_PAIRS_MAX)
+		return;
+	for (size_t i = 0; i < w->nleft; i++) {
+		uint32_t entry = w->left[i], other;
+
+		if (w->m->row[entry] != NO_ROW)
+			continue;
+		other = part_find(w, entry);
+		if (other == NO_ROW)
+			continue;
+		if (w->m->row[other] == NO_ROW)
+			row_join(w, row_new(w, DIFF_BY_PART), other, DIFF_BY_PART);
+		row_join(w, w->m->row[other], entry, DIFF_BY_PART);
+	}
+}
+
+/* ---- function and file ---- */
+
+static int place_compare(const void *x, const void *y, void *ctx)
+{
+	const struct work *w = ctx;
+	const struct keys_entry *a = &w->entries[*(const uint32_t *)x];
+	const struct keys_entry *b = &w->entries[*(const uint32_t *)y];
+	int order = strcmp(a->function, b->function);
+
+	return order ? order : strcmp(a->file, b->file);
+}
+
+static void function_join(struct work *w)
+{
+	size_t to, of[2];
+
+	left_collect(w);
+	qsort_r(w->left, w->nleft, sizeof(*w->left), place_compare, w);
+	for (size_t at = 0; at < w->nleft; at = to) {
+		for (to = at + 1;
+			to < w->nleft && place_compare(&w->left[at], &w->left[to], w) == 0; to++)
+			;
+		if (both_sides(w, w->left + at, to - at, of) && (of[0] == 1 || of[1] == 1))
+			range_join(w, w->left + at, to - at, DIFF_BY_FUNCTION);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void rest_join(struct work *w)
+{
+	left_collect(w);
+	for (size_t i = 0; i < w->nleft; i++)
+		row_join(w, row_new(w, DIFF_UNMATCHED), w->left[i], DIFF_UNMATCHED);
+}
+
+bool match_make(struct match *m, const struct keys *k)
+{
+	struct work w = { .keys = k, .m = m };
+	size_t n;
+
+	w.entries = keys_entries(k, &w.count);
+	n = w.count ? w.count : 1;
+	*m = (struct match){ .row = malloc(n * sizeof(*m->row)),
+		.how = calloc(n, sizeof(*m->how)) };
+	w.left = malloc(n * sizeof(*w.left));
+	w.change = malloc(n * sizeof(*w.change));
+	if (m->row && m->how && w.left && w.change) {
+		memset(m->row, 0xff, n * sizeof(*m->row));
+		equal_join(&w);
+		left_collect(&w);
+		qsort_r(w.left, w.nleft, sizeof(*w.left), left_compare, &w);
+		prefix_join(&w, 0, w.nleft, 0);
+		part_join(&w);
+		function_join(&w);
+		rest_join(&w);
+	} else {
+		match_free(m);
+	}
+	free(w.left);
+	free(w.change);
+	return m->row != NULL;
+}
+
+void match_free(struct match *m)
+{
+	free(m->row);
+	free(m->how);
+	*m = (struct match){ 0 };
+}

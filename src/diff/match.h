@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which call sites of two builds are the same: entries (keys.h) come together in rows, by the first
+ * of these ways that applies.
+ *
+ *   1. the same stack of function names, inlined ones included, and the same allocation function;
+ *   2. the same without the frames of allocators and standard libraries;
+ *   3. the longest common part of the stacks from the allocation outwards, of two frames at least,
+ *      or the whole of one stack;
+ *   4. one stack is the other with frames left out, at most half of them: a call at a function's
+ * end leaves none (tail calls), nor does inlining without debug information. Such an entry also
+ *      joins a row made before if their changes of allocated bytes cancel each other out;
+ *   5. the same function and file, if that is the only entry of its side there.
+ *
+ * What is left is a row of its own. Main thread.
+ */
+#ifndef SRC_DIFF_MATCH_H
+#define SRC_DIFF_MATCH_H
+
+#include "src/diff/diff.h"
+#include "src/diff/keys.h"
+
+struct match {
+	uint32_t *row; /* of each entry; all have one */
+	enum diff_match *how; /* of each row: the last way by which an entry came to it */
+	size_t nrows;
+};
+
+/* False: no memory. */
+bool match_make(struct match *m, const struct keys *k);
+void match_free(struct match *m);
+
+#endif
