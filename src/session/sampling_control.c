@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "shm/poisson.h"
+#include "src/util/units.h"
 
 #define RATE_LEAST (UINT64_C(16) << 10) /* finer: hardly cheaper than exact */
 #define RATE_MOST                                                                                  \
@@ -46,29 +47,6 @@ static uint64_t nearest_power(uint64_t bytes)
 	return bytes - below < 2 * below - bytes ? below : 2 * below;
 }
 
-/* Digits and a unit, and nothing after it. */
-static int bytes_parse(const char *text, uint64_t *bytes)
-{
-	static const char units[] = "kmg";
-	const char *unit;
-	char *end;
-
-	errno = 0;
-	*bytes = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno)
-		return -EINVAL;
-	unit = *end ? strchr(units, *end | 0x20) : NULL;
-	if (unit) {
-		unsigned shift = 10 * (unsigned)(unit - units + 1);
-
-		if (*bytes > UINT64_MAX >> shift)
-			return -EINVAL;
-		*bytes <<= shift;
-		end++;
-	}
-	return *end == '\0' ? 0 : -EINVAL;
-}
-
 int sampling_control_parse_rate(const char *text, struct sampling_request *request)
 {
 	uint64_t bytes = 0;
@@ -80,7 +58,7 @@ int sampling_control_parse_rate(const char *text, struct sampling_request *reque
 		return 0;
 	}
 	if (strcmp(text, "exact") != 0) {
-		if (bytes_parse(text, &bytes) != 0 || bytes < 1ull << POISSON_LOG2_LEAST ||
+		if (units_parse_bytes(text, &bytes) != 0 || bytes < 1ull << POISSON_LOG2_LEAST ||
 			bytes > 1ull << POISSON_LOG2_MOST)
 			return -EINVAL;
 		bytes = nearest_power(bytes);

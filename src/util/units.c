@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "src/util/units.h"
 
@@ -273,4 +274,26 @@ int units_parse_duration(const char *text, uint64_t *ns)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+int units_parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "kmg";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	*bytes = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno)
+		return -EINVAL;
+	unit = *end ? strchr(units, *end | 0x20) : NULL;
+	if (unit) {
+		unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+		if (*bytes > UINT64_MAX >> shift)
+			return -EINVAL;
+		*bytes <<= shift;
+		end++;
+	}
+	return *end == '\0' ? 0 : -EINVAL;
 }

@@ -200,6 +200,24 @@ TEST(durations_read)
 	}
 }
 
+TEST(bytes_read)
+{
+	static const char *const bad[] = { "", "k", "1x", "-1", " 1", "1kb", "1.5M",
+		"99999999999999999999", "99999999999G" };
+	uint64_t bytes = 7;
+
+	CHECK_INT(units_parse_bytes("0", &bytes), 0);
+	CHECK(bytes == 0);
+	CHECK_INT(units_parse_bytes("512K", &bytes), 0);
+	CHECK(bytes == 512u << 10);
+	CHECK_INT(units_parse_bytes("64m", &bytes), 0);
+	CHECK(bytes == 64u << 20);
+	CHECK_INT(units_parse_bytes("2G", &bytes), 0);
+	CHECK(bytes == 2ull << 30);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_INT(units_parse_bytes(bad[i], &bytes), -EINVAL);
+}
+
 int main(void)
 {
 	RUN(bytes);
@@ -211,5 +229,6 @@ int main(void)
 	RUN(exact);
 	RUN(widths);
 	RUN(durations_read);
+	RUN(bytes_read);
 	return check_end();
 }
