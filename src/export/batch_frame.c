@@ -97,7 +97,7 @@ static unsigned frame_site_cells(const struct snapshot *s, unsigned width)
 static void frame_process(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	char state[48], age[UNITS_MAX], memory[UNITS_MAX];
+	char state[48], age[UNITS_MAX], memory[UNITS_MAX], moment[SNAP_MOMENT_MAX];
 	unsigned tenths = s->viewer_cpu_percent > 0 && s->viewer_cpu_percent < 1e6
 				  ? (unsigned)(s->viewer_cpu_percent * 10 + 0.5)
 				  : 0;
@@ -109,6 +109,8 @@ static void frame_process(
 	strbuf_printf(out, "  up %s", units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "  self %u.%u%%cpu %s\n", tenths / 10, tenths % 10,
 		units_bytes(memory, s->viewer_rss));
+	if (s->moment != SNAP_NOW)
+		strbuf_printf(out, "! this is %s\n", snapshot_moment_text(s, moment));
 	if (s->notice)
 		strbuf_printf(out, "! %s\n", s->notice);
 }

@@ -51,6 +51,9 @@ static void json_time(struct writer *w, const struct snapshot *s)
 	writer_string(w, "start", clock_iso8601(buf, s->start_realtime_ns));
 	writer_string(w, "now", clock_iso8601(buf, s->now_realtime_ns));
 	writer_uint(w, "uptime_ns", s->uptime_ns);
+	writer_string(w, "moment", snapshot_moment_word(s));
+	if (s->moment == SNAP_RANGE)
+		writer_uint(w, "from_ns", s->range_from_ns);
 	writer_end(w);
 }
 

@@ -47,13 +47,15 @@ static void text_sampling(
 
 static void text_head(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	char buf[48], when[32], age[UNITS_MAX];
+	char buf[48], when[32], age[UNITS_MAX], moment[SNAP_MOMENT_MAX];
 
 	strbuf_printf(out, "heaptop %s report\n\n", o->version ? o->version : "");
 	strbuf_printf(out, "command   %s\n", s->command ? s->command : "?");
 	strbuf_printf(out, "process   pid %d, %s after %s\n", (int)s->pid,
 		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
+	if (s->moment != SNAP_NOW)
+		strbuf_printf(out, "moment    %s\n", snapshot_moment_text(s, moment));
 	text_sampling(out, s, o);
 	if (o->filter && o->group == GROUP_STACK && o->sites)
 		strbuf_printf(out, "filter    %s: %zu of %zu call sites\n", o->filter, s->nsites,

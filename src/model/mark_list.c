@@ -127,7 +127,9 @@ struct snap_since mark_list_between(
 
 const char *mark_list_text(const struct snap_mark *moment, char buf[MARK_LIST_TEXT])
 {
-	if (moment->name[0])
+	if (moment->number == 0) /* where a range begins */
+		snprintf(buf, MARK_LIST_TEXT, "%s", moment->name);
+	else if (moment->name[0])
 		snprintf(buf, MARK_LIST_TEXT, "mark %u (%s)", moment->number, moment->name);
 	else
 		snprintf(buf, MARK_LIST_TEXT, "mark %u", moment->number);

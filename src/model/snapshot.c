@@ -191,3 +191,38 @@ const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)
 			return &s->sites[i];
 	return NULL;
 }
+
+const char *snapshot_moment_word(const struct snapshot *s)
+{
+	static const char *const words[] = { [SNAP_NOW] = "now",
+		[SNAP_PEAK] = "peak",
+		[SNAP_PAST] = "past",
+		[SNAP_RANGE] = "range" };
+
+	return words[s->moment];
+}
+
+/* The time up to which there was more. */
+static uint64_t newest_ns(const struct snapshot *s)
+{
+	while (s->base)
+		s = s->base;
+	return s->uptime_ns;
+}
+
+const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_MAX])
+{
+	char from[UNITS_MAX], at[UNITS_MAX], of[UNITS_MAX];
+
+	units_duration(at, s->uptime_ns);
+	units_duration(of, newest_ns(s));
+	buf[0] = '\0';
+	if (s->moment == SNAP_PEAK)
+		snprintf(buf, SNAP_MOMENT_MAX, "the peak, at %s of %s", at, of);
+	else if (s->moment == SNAP_PAST)
+		snprintf(buf, SNAP_MOMENT_MAX, "the past, at %s of %s", at, of);
+	else if (s->moment == SNAP_RANGE)
+		snprintf(buf, SNAP_MOMENT_MAX, "the past, from %s to %s of %s",
+			units_duration(from, s->range_from_ns), at, of);
+	return buf;
+}

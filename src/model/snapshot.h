@@ -475,6 +475,11 @@ void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap);
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
 /* Whether the program has ended. */
 bool snapshot_ended(const struct snapshot *s);
+/* "now", "peak", "past" or "range". Static. */
+const char *snapshot_moment_word(const struct snapshot *s);
+/* Which moment it is of, for text: "the peak, at 11s of 2m30s"; "" for now. */
+#define SNAP_MOMENT_MAX 80
+const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_MAX]);
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);
 
