@@ -237,51 +237,6 @@ static void own_life(const struct segment *s, struct ht_counter *c, uint32_t lif
 		ht_add_own_64(&hist_at(s, c->hist)->life[life], count);
 }
 
-static uint64_t *site_live(const struct segment *s, const struct ht_counter *c)
-{
-	return &stack_site(s, ht_counter_site(c->key))->live_bytes;
-}
-
-static void counter_settle_own(
-	const struct segment *s, struct counter_owner *o, struct ht_counter *c)
-{
-	if (ht_counter_slot(c->key) != 0)
-		counter_batch_settle(
-			&o->adding, &c->share, site_live(s, c), c->alloc_bytes - c->free_bytes);
-}
-
-static void slot_settle(const struct segment *s, struct counter_owner *o)
-{
-	struct ht_thread *t = o->thread;
-
-	if (!counter_batch_settle(&o->adding, &t->share, &s->header->live_bytes, t->live_bytes))
-		return;
-	ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
-	if (counter_peak_is_new(s, counter_batch_peak(&t->share)))
-		counter_batch_arm(&t->share, t->live_bytes);
-}
-
-void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c)
-{
-	counter_settle_own(s, o, c);
-	slot_settle(s, o);
-}
-
-/* The total is made anew: since this slot had its part at its highest, others may have changed
- * theirs. */
-void counter_settle_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
-	struct counter_sum sum)
-{
-	struct ht_thread *t = o->thread;
-
-	counter_settle_own(s, o, c);
-	if (!counter_batch_above(t->share.low, t->live_bytes))
-		return;
-	counter_peak_fell(s, c, sum, counter_live(s, o->slot) + sum.bytes);
-	counter_batch_disarm(&t->share);
-	slot_settle(s, o);
-}
-
 /* ---- slot 0's counter ---- */
 
 static void shared_alloc(
@@ -293,7 +248,7 @@ static void shared_alloc(
 	segment_count(s, &c->allocs, sum.blocks);
 	segment_count(s, &c->alloc_bytes, sum.bytes);
 	segment_count(s, &hist->size_allocs[bucket], sum.blocks);
-	counter_batch_add(s, &c->share, site_live(s, c), sum.bytes);
+	counter_batch_add(s, &c->share, counter_site_live(s, c), sum.bytes);
 }
 
 static void shared_free(const struct segment *s, struct ht_counter *c,
@@ -308,7 +263,7 @@ static void shared_free(const struct segment *s, struct ht_counter *c,
 	segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
 		segment_count(s, &c->temporary, sum.blocks);
-	counter_batch_add(s, &c->share, site_live(s, c), -sum.bytes);
+	counter_batch_add(s, &c->share, counter_site_live(s, c), -sum.bytes);
 }
 
 /* ---- slot 0 ---- */

@@ -82,6 +82,12 @@ uint32_t counter_prepare(const struct segment *s, struct counter_owner *o, uint3
 void counter_alloc_at(
 	const struct segment *s, struct counter_owner *o, uint32_t counter, uint64_t size);
 
+/* The shared word of the site's live bytes. */
+static inline uint64_t *counter_site_live(const struct segment *s, const struct ht_counter *c)
+{
+	return &stack_site(s, ht_counter_site(c->key))->live_bytes;
+}
+
 /* The site of a counter that some block has. */
 HT_HOT uint32_t counter_site(const struct counter_owner *o, uint32_t counter)
 {

@@ -82,8 +82,8 @@ static void save(
 		&c->key, (uint32_t)c->key | (uint64_t)(epoch << HT_SIZE_BITS | size) << 32);
 }
 
-/* The same for slot 0's. Of several threads one saves; bytes may be another's, which differ by the
- * events in flight. */
+/* The same for slot 0's. One of several threads saves; the bytes may be another's, which differ by
+ * the events in flight. */
 static void save_shared(
 	const struct segment *s, struct ht_counter *c, uint32_t epoch, struct counter_sum more)
 {
