@@ -22,7 +22,7 @@ static struct ht_at_peak live_now(const struct ht_counter *c)
 }
 
 /* Saved values are two words, and a copy may have one from before and one from after the save: so
- * it only tells whether the save was over, and another has the values. */
+ * it only says whether the save was over, and a second copy has the values. */
 int at_peak_read(struct read_segment *s, uint32_t epoch, uint32_t at, uint32_t n,
 	const struct ht_counter *counters, struct at_peak_piece *out)
 {

@@ -334,15 +334,7 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 		if (in->flags & HT_SITE_TRUNCATED)
 			s->truncated += in->allocs;
 		ancestors_add(&s->ancestors, in);
-		s->plain[count] = (struct model_site){ .id = i,
-			.allocs = in->allocs,
-			.frees = in->frees,
-			.alloc_bytes = in->alloc_bytes,
-			.live_bytes = in->live_bytes,
-			.peak_bytes = in->peak_bytes,
-			.at_peak_bytes = in->at_peak_bytes,
-			.at_peak_blocks = in->at_peak_blocks,
-			.temporary = in->temporary };
+		s->plain[count] = totals_site(i, in);
 		s->plain[count++].variance = sampling_variance(&in->spread, total);
 	}
 	return count;

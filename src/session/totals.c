@@ -34,6 +34,19 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t)
 		.unwinds_longer = t->unwinds_longer };
 }
 
+struct model_site totals_site(uint32_t id, const struct read_site *in)
+{
+	return (struct model_site){ .id = id,
+		.allocs = in->allocs,
+		.frees = in->frees,
+		.alloc_bytes = in->alloc_bytes,
+		.live_bytes = in->live_bytes,
+		.peak_bytes = in->peak_bytes,
+		.at_peak_bytes = in->at_peak_bytes,
+		.at_peak_blocks = in->at_peak_blocks,
+		.temporary = in->temporary };
+}
+
 void totals_at_peak_fill(struct snap_totals *out, const struct read_site *sites, size_t count)
 {
 	out->has_at_peak = true;

@@ -47,6 +47,8 @@ static void prepare(void)
 			.frees = 9 - i,
 			.alloc_bytes = 1000,
 			.peak_live_bytes = 500u << i,
+			.at_peak_bytes = 7u << i,
+			.at_peak_blocks = i,
 			.rate_bytes_per_s = i,
 			.growth = { .sure = 0.5, .bytes_per_s = 100 - i },
 			.since = { .bytes = 5 - (int)i, .kept_blocks = i, .kept_of = 10 },
@@ -85,16 +87,18 @@ TEST(sites_are_in_one_group_each)
 	static const size_t count[GROUP_COUNT] = { 7, 6, 5, 3, 2 };
 
 	for (int by = GROUP_CALLER; by <= GROUP_MODULE; by++) {
-		uint64_t bytes = 0;
+		uint64_t bytes = 0, at_peak = 0;
 		uint32_t members = 0;
 
 		CHECK_INT(make((enum group_by)by, NULL, false), count[by]);
 		for (size_t i = 0; i < groups.snap.nsites; i++) {
 			bytes += groups.snap.sites[i].live_bytes;
 			members += groups.snap.sites[i].group->sites;
+			at_peak += groups.snap.sites[i].at_peak_bytes;
 		}
 		CHECK_INT(bytes, snap.totals.live_bytes);
 		CHECK_INT(members, SITES);
+		CHECK_INT(at_peak, (7u << SITES) - 7);
 		CHECK_INT(groups.snap.totals.live_bytes, snap.totals.live_bytes);
 	}
 	groups_free(&groups);
@@ -161,6 +165,9 @@ TEST(a_thread_is_what_it_allocated)
 	cell_is(worker, COL_LINE, "107");
 	cell_is(worker, COL_RATE, "-3B/s");
 	cell_is(worker, COL_PEAK, "-");
+	groups.snap.totals.has_at_peak = true;
+	cell_is(worker, COL_AT_PEAK, "-"); /* nor is this kept by thread */
+	groups.snap.totals.has_at_peak = false;
 	cell_is(worker, COL_SINCE, "-");
 	/* Its sites, as far as they are its own. */
 	CHECK_INT(make_threads(true, NULL, groups_thread_key(GROUPS_THREAD_ID | 7)), 2);

@@ -45,7 +45,7 @@ static bool near(double got, double want)
 TEST(counters_are_passed_on)
 {
 	struct model *m = model_of(1);
-	struct model_site site = { 0, 100, 7, 3, 900, 50, 2, { 0, 0, 0, 0 } };
+	struct model_site site = { 0, 100, 7, 3, 900, 50, 2, 90, 5, { 0, 0, 0, 0 } };
 	struct model_input in = { .now_ns = 5, .sites = &site, .nsites = 1 };
 	struct snapshot *s;
 
@@ -64,6 +64,8 @@ TEST(counters_are_passed_on)
 	CHECK_INT(s->sites[0].peak_live_bytes,
 		100); /* read between the two words: never below live */
 	CHECK_INT(s->sites[0].temporary, 2);
+	CHECK_INT(s->sites[0].at_peak_bytes, 90);
+	CHECK_INT(s->sites[0].at_peak_blocks, 5);
 	CHECK_STR(s->sites[0].alloc_function, "malloc");
 	CHECK_STR(s->sites[0].stack->frames[0].function, "f");
 	snapshot_unref(s);
