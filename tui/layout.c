@@ -75,6 +75,8 @@ static const struct {
 	{ COL_BLOCKS, 54, 54 },
 	{ COL_AVG, 100, 100 },
 	{ COL_PEAK, 132, 132 },
+	{ COL_AT_PEAK, 158, 158 },
+	{ COL_AT_PEAK_SHARE, 166, 166 },
 	{ COL_ALLOCS, 140, 140 },
 	{ COL_TEMP, 150, 150 },
 	{ COL_AGE, 90, 100 },

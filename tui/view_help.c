@@ -127,7 +127,8 @@ static void help_add_filter(struct ui *ui)
 		{ "thread:word", "allocated by a thread of that name that has not ended" },
 		{ "stack:word",
 			"in any frame of the stack; function: file: module: in that alone" },
-		{ "live>1M", "live, blocks, avg, peak, allocs, temp, rate, percent: > < >= <= =" },
+		{ "live>1M", "live, blocks, avg, peak, atpeak, allocs, temp, rate, percent: > < >= "
+			     "<= =" },
 		{ "R<40>", "is a word, like operator<<; and so is \"live>1M\" in quotes" },
 		{ "age>60s", "age of the oldest live block; youngest<1s: of the youngest" },
 		{ "sites>9", "number of sites in a grouped row; its numbers are sums" },

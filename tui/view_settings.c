@@ -66,7 +66,8 @@ static const unsigned delay_steps[] = { 100, 200, 500, 1000, 2000, 5000, 10000, 
 static const unsigned least_steps[] = { 0, 1, 5, 10, 20, 50, 100, 0 };
 static const unsigned depth_steps[] = { 1, 8, 16, 32, 64, 128, 256, 512, 1024, 0 };
 static const unsigned column_steps[] = { COL_LIVE, COL_ERROR, COL_RATE, COL_TREND, COL_BLOCKS,
-	COL_AVG, COL_PEAK, COL_ALLOCS, COL_TEMP, COL_SITES, COL_SITE, COL_LINE, 0 };
+	COL_AVG, COL_PEAK, COL_AT_PEAK, COL_AT_PEAK_SHARE, COL_ALLOCS, COL_TEMP, COL_SITES,
+	COL_SITE, COL_LINE, 0 };
 static const unsigned group_steps[] = { GROUP_STACK, GROUP_CALLER, GROUP_FUNCTION, GROUP_FILE,
 	GROUP_MODULE, GROUP_THREAD, 0 };
 

@@ -11,6 +11,7 @@
 #include "src/util/units.h"
 
 #define FRAME_WIDTH	 100u
+#define FRAME_SORTED	 60u
 #define FRAME_SITE_LEAST 16u /* a narrower name is useless: omit other columns first */
 
 /* In the order of the row; `from` is the least width at which a column is shown. */
@@ -29,6 +30,8 @@ static const struct {
 	{ COL_BLOCKS, 40 },
 	{ COL_AVG, 80 },
 	{ COL_PEAK, 120 },
+	{ COL_AT_PEAK, 150 },
+	{ COL_AT_PEAK_SHARE, 160 },
 	{ COL_ALLOCS, 130 },
 	{ COL_TEMP, 140 },
 	{ COL_AGE, 60 },
@@ -57,8 +60,16 @@ static bool frame_has_ages(const struct snapshot *s)
 	return false;
 }
 
-static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
+static unsigned frame_width(const struct export_options *o)
 {
+	return o->width ? o->width : FRAME_WIDTH;
+}
+
+/* The column that rows are sorted by is shown on narrower frames, too. */
+static bool frame_shows(const struct snapshot *s, size_t i, const struct export_options *o)
+{
+	bool sorted = frame_columns[i].column == o->sort;
+
 	/* If every block was recorded, there are no errors to show. */
 	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
 		return false;
@@ -72,23 +83,19 @@ static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
 				 frame_columns[i].column == COL_SINCE_BLOCKS ||
 				 frame_columns[i].column == COL_KEPT))
 		return false;
-	return width >= frame_columns[i].from;
-}
-
-static unsigned frame_width(const struct export_options *o)
-{
-	return o->width ? o->width : FRAME_WIDTH;
+	return frame_width(o) >= frame_columns[i].from ||
+	       (sorted && frame_width(o) >= FRAME_SORTED);
 }
 
 /* Width of the site's name: what the fixed columns leave. */
-static unsigned frame_site_cells(const struct snapshot *s, unsigned width)
+static unsigned frame_site_cells(const struct snapshot *s, const struct export_options *o)
 {
-	unsigned fixed = 0;
+	unsigned fixed = 0, width = frame_width(o);
 
 	for (size_t i = 0; i < FRAME_COLUMNS; i++) {
 		enum column c = frame_columns[i].column;
 
-		if (c != COL_SITE && frame_shows(s, i, width))
+		if (c != COL_SITE && frame_shows(s, i, o))
 			fixed += column_table[c].cells + 1;
 	}
 	return width > fixed + FRAME_SITE_LEAST ? width - fixed : FRAME_SITE_LEAST;
@@ -184,8 +191,8 @@ static const char *frame_title(const struct snapshot *s, size_t i)
 	return c == COL_SITE ? info->title : c == COL_LINE ? info->place : column_table[c].title;
 }
 
-static void frame_titles(
-	struct strbuf *out, const struct snapshot *s, unsigned width, unsigned site_cells)
+static void frame_titles(struct strbuf *out, const struct snapshot *s,
+	const struct export_options *o, unsigned site_cells)
 {
 	size_t from = out->len;
 
@@ -193,7 +200,7 @@ static void frame_titles(
 		const struct column_info *info = &column_table[frame_columns[i].column];
 		int cells = (int)(info->cells ? info->cells : site_cells);
 
-		if (!frame_shows(s, i, width))
+		if (!frame_shows(s, i, o))
 			continue;
 		strbuf_printf(out, "%*s ", info->right ? cells : -cells, frame_title(s, i));
 	}
@@ -201,7 +208,7 @@ static void frame_titles(
 }
 
 static void frame_row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
-	const struct row_style *style, unsigned width)
+	const struct row_style *style, const struct export_options *o)
 {
 	char cell[COLUMN_TEXT_MAX];
 	size_t from = out->len;
@@ -210,7 +217,7 @@ static void frame_row(struct strbuf *out, const struct snapshot *s, const struct
 		enum column c = frame_columns[i].column;
 		unsigned cells = c == COL_SITE ? style->site_cells : column_table[c].cells;
 
-		if (!frame_shows(s, i, width))
+		if (!frame_shows(s, i, o))
 			continue;
 		column_cell(c, s, site, style, cells, cell);
 		strbuf_puts(out, cell);
@@ -231,13 +238,13 @@ static void frame_rows(struct strbuf *out, const struct snapshot *s, const struc
 	}
 	sites_sort(s, o->sort, o->reverse, order);
 	for (size_t i = 0; i < shown; i++)
-		frame_row(out, s, &s->sites[order[i]], style, frame_width(o));
+		frame_row(out, s, &s->sites[order[i]], style, o);
 	free(order);
 }
 
 void export_frame(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	unsigned site_cells = frame_site_cells(s, frame_width(o));
+	unsigned site_cells = frame_site_cells(s, o);
 	struct row_style style = {
 		.glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
 		.names = o->names,
@@ -250,7 +257,7 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 	frame_heap(out, s, o);
 	frame_memory(out, &s->proc);
 	frame_operations(out, &s->totals);
-	frame_titles(out, s, frame_width(o), site_cells);
+	frame_titles(out, s, o, site_cells);
 	frame_rows(out, s, o, &style);
 	strbuf_putc(out, '\n');
 }

@@ -78,6 +78,18 @@ static void json_error(struct writer *w, const struct snap_error *e, bool sample
 	}
 }
 
+/* Null if it is unknown what was live at the peak. */
+static void json_at_peak(struct writer *w, bool known, uint64_t bytes, uint64_t blocks)
+{
+	if (known) {
+		writer_uint(w, "at_peak_bytes", bytes);
+		writer_uint(w, "at_peak_blocks", blocks);
+	} else {
+		writer_null(w, "at_peak_bytes");
+		writer_null(w, "at_peak_blocks");
+	}
+}
+
 static void json_totals(struct writer *w, const struct snap_totals *t, bool sampled)
 {
 	const struct {
@@ -109,6 +121,7 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
 		writer_uint(w, field[i].key, field[i].value);
 	json_error(w, &t->error, sampled);
+	json_at_peak(w, t->has_at_peak, t->at_peak_bytes, t->at_peak_blocks);
 	writer_end(w);
 }
 
@@ -312,6 +325,7 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 	writer_uint(w, "temporary", site->temporary);
 	writer_double(w, "rate_bytes_per_s", site->rate_bytes_per_s);
 	json_error(w, &site->error, s->sampling.most != 0);
+	json_at_peak(w, s->totals.has_at_peak, site->at_peak_bytes, site->at_peak_blocks);
 	json_growth(w, &site->growth);
 	if (site->has_ages) {
 		writer_uint(w, "oldest_ns", site->oldest_ns);
@@ -342,8 +356,8 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 }
 
 /* The groups of --group, in addition to all sites. */
-static void json_group(
-	struct writer *w, const struct snap_site *row, const struct export_options *o, bool sampled)
+static void json_group(struct writer *w, const struct snapshot *s, const struct snap_site *row,
+	const struct export_options *o)
 {
 	struct row_style style = {
 		.glyphs = GLYPHS_BLOCKS, .names = NAMES_FULL, .show_hidden = o->show_hidden
@@ -363,7 +377,8 @@ static void json_group(
 	writer_uint(w, "alloc_bytes", row->alloc_bytes);
 	writer_uint(w, "temporary", row->temporary);
 	writer_double(w, "rate_bytes_per_s", row->rate_bytes_per_s);
-	json_error(w, &row->error, sampled);
+	json_error(w, &row->error, s->sampling.most != 0);
+	json_at_peak(w, s->totals.has_at_peak, row->at_peak_bytes, row->at_peak_blocks);
 	writer_end(w);
 }
 
@@ -383,7 +398,7 @@ static void json_groups(struct writer *w, const struct export_options *o)
 	writer_array(w, "groups");
 	writer_lines(w);
 	for (size_t i = 0; i < g->nsites; i++)
-		json_group(w, &g->sites[order[i]], o, g->sampling.most != 0);
+		json_group(w, g, &g->sites[order[i]], o);
 	writer_end(w);
 	free(order);
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/export/at_peak.h"
 #include "src/export/memory.h"
 #include "src/export/marks.h"
 #include "src/export/text.h"
@@ -98,7 +99,10 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 	text_error(out, t->error.live_blocks, o);
 	strbuf_puts(out, " blocks\n");
 	text_bytes(out, "peak", t->peak_live_bytes, 0, o);
-	strbuf_printf(out, " at %s\n", units_duration(when, t->peak_ns));
+	strbuf_printf(out, " at %s", units_duration(when, t->peak_ns));
+	if (t->has_at_peak && t->at_peak_bytes == t->peak_live_bytes)
+		strbuf_printf(out, ", in %s blocks", units_exact(blocks, t->at_peak_blocks));
+	strbuf_putc(out, '\n');
 }
 
 static void text_traffic(
@@ -294,6 +298,7 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n", peak,
 		units_exact(allocs, site->allocs), units_exact(frees, site->frees),
 		units_exact(temporary, site->temporary));
+	at_peak_text_site(out, s, site);
 	if (site->growth.sure > 0)
 		strbuf_printf(out, "     grows %s over %s, %s: %s\n",
 			units_rate(peak, site->growth.bytes_per_s),
@@ -355,6 +360,7 @@ static void text_process(
 	marks_text(out, s);
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
+	at_peak_text(out, s, o);
 	text_sites(out, s, o);
 	for (size_t i = 0; i < s->nchildren; i++) {
 		const struct export_options child = export_child_options(o, i);

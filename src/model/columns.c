@@ -28,6 +28,10 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_BLOCKS] = { "blocks", "BLOCKS", "live blocks", 6, true, true },
 	[COL_AVG] = { "avg", "AVG", "average size of a live block", 6, true, true },
 	[COL_PEAK] = { "peak", "PEAK", "most live bytes this site ever had", 6, true, true },
+	[COL_AT_PEAK] = { "atpeak", "AT-PEAK", "live bytes when the program had most", 7, true,
+		true },
+	[COL_AT_PEAK_SHARE] = { "peakshare", "PEAK%", "share of the bytes at that time", 5, true,
+		true },
 	[COL_ALLOCS] = { "allocs", "ALLOCS", "blocks allocated since start", 6, true, true },
 	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
 		true },
@@ -154,6 +158,28 @@ static void cell_peak(const struct cell *c, char *out)
 		units_bytes(out, c->site->peak_live_bytes);
 }
 
+/* What one thread had at the peak is not kept. */
+static bool at_peak_is_known(const struct cell *c)
+{
+	return c->snap->totals.has_at_peak && !c->site->of_thread;
+}
+
+static void cell_at_peak(const struct cell *c, char *out)
+{
+	if (at_peak_is_known(c))
+		units_bytes(out, c->site->at_peak_bytes);
+	else
+		strcpy(out, "-");
+}
+
+static void cell_at_peak_share(const struct cell *c, char *out)
+{
+	if (at_peak_is_known(c))
+		units_percent(out, c->site->at_peak_bytes, c->snap->totals.at_peak_bytes);
+	else
+		strcpy(out, "-");
+}
+
 static void cell_allocs(const struct cell *c, char *out)
 {
 	units_count(out, c->site->allocs);
@@ -214,6 +240,8 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_BLOCKS] = cell_blocks,
 	[COL_AVG] = cell_average,
 	[COL_PEAK] = cell_peak,
+	[COL_AT_PEAK] = cell_at_peak,
+	[COL_AT_PEAK_SHARE] = cell_at_peak_share,
 	[COL_ALLOCS] = cell_allocs,
 	[COL_TEMP] = cell_temporary,
 	[COL_AGE] = cell_age,

@@ -65,6 +65,11 @@ static double value_peak(const struct snapshot *snap, const struct snap_site *si
 	return site->group && site->group->sites > 1 ? NAN : (double)site->peak_live_bytes;
 }
 
+static double value_at_peak(const struct snapshot *snap, const struct snap_site *site)
+{
+	return snap->totals.has_at_peak && !site->of_thread ? (double)site->at_peak_bytes : NAN;
+}
+
 static double value_allocs(const struct snapshot *snap, const struct snap_site *site)
 {
 	return (double)site->allocs;
@@ -117,6 +122,7 @@ static const struct number_field {
 	{ "blocks", value_blocks, 1000 },
 	{ "avg", value_avg, 1024 },
 	{ "peak", value_peak, 1024 },
+	{ "atpeak", value_at_peak, 1024 },
 	{ "allocs", value_allocs, 1000 },
 	{ "temp", value_temp, 1000 },
 	{ "rate", value_rate, 1024 },
@@ -234,7 +240,7 @@ static bool term_number(struct term *t, const char *p, size_t len, const char **
 	if (!field) {
 		if (reads_as_typo(p, compare, bound, end))
 			*why = "no such field; in quotes it is text (fields: live blocks avg peak "
-			       "allocs temp rate percent sites age youngest growth since)";
+			       "atpeak allocs temp rate percent sites age youngest growth since)";
 		return *why != NULL;
 	}
 	if (!bound_read(field->kilo, bound, (size_t)(end - bound), &t->bound)) {

@@ -88,6 +88,11 @@ static uint64_t key_peak(const struct snap_site *s)
 	return s->peak_live_bytes;
 }
 
+static uint64_t key_at_peak(const struct snap_site *s)
+{
+	return s->at_peak_bytes;
+}
+
 static uint64_t key_allocs(const struct snap_site *s)
 {
 	return s->allocs;
@@ -126,6 +131,8 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_BLOCKS] = key_blocks,
 	[COL_AVG] = key_average,
 	[COL_PEAK] = key_peak,
+	[COL_AT_PEAK] = key_at_peak,
+	[COL_AT_PEAK_SHARE] = key_at_peak,
 	[COL_ALLOCS] = key_allocs,
 	[COL_TEMP] = key_temporary,
 	[COL_AGE] = key_age,

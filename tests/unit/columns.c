@@ -37,6 +37,26 @@ TEST(table_is_complete)
 	CHECK_INT(column_find("liv"), -1);
 }
 
+TEST(cells_of_the_peak)
+{
+	struct snap_site site = canned_sites[1];
+	struct snapshot s = canned;
+	char out[COLUMN_TEXT_MAX];
+
+	s.totals.has_at_peak = true;
+	s.totals.at_peak_bytes = 4000;
+	site.at_peak_bytes = 1000;
+	column_text(COL_AT_PEAK, &s, &site, &utf8, out);
+	CHECK_STR(out, "1000");
+	column_text(COL_AT_PEAK_SHARE, &s, &site, &utf8, out);
+	CHECK_STR(out, "25.0");
+	site.of_thread = true; /* what one thread had then is not kept */
+	column_text(COL_AT_PEAK, &s, &site, &utf8, out);
+	CHECK_STR(out, "-");
+	CHECK_INT(column_find("atpeak"), COL_AT_PEAK);
+	CHECK_INT(column_find("peakshare"), COL_AT_PEAK_SHARE);
+}
+
 TEST(cells_of_numbers)
 {
 	CHECK_STR(text(COL_LIVE, 0, &utf8), "96.4M");
@@ -48,6 +68,8 @@ TEST(cells_of_numbers)
 	CHECK_STR(text(COL_AVG, 0, &utf8), "998");
 	CHECK_STR(text(COL_AVG, 3, &utf8), "-"); /* no live block has no size */
 	CHECK_STR(text(COL_PEAK, 0, &utf8), "97.0M");
+	CHECK_STR(text(COL_AT_PEAK, 0, &utf8), "-"); /* a source that does not know */
+	CHECK_STR(text(COL_AT_PEAK_SHARE, 0, &utf8), "-");
 	CHECK_STR(text(COL_ALLOCS, 0, &utf8), "197.6k");
 	CHECK_STR(text(COL_TEMP, 0, &utf8), "12");
 	CHECK_STR(text(COL_GROWTH, 0, &utf8), "sure");
@@ -245,6 +267,7 @@ TEST(sort_by_each_column)
 	CHECK_STR(order_by(&canned, COL_PEAK, false), "17 3 4 9");
 	CHECK_STR(order_by(&canned, COL_ALLOCS, false), "17 3 9 4");
 	CHECK_STR(order_by(&canned, COL_TEMP, false), "17 9 3 4");
+	CHECK_STR(order_by(&canned, COL_AT_PEAK, false), "17 3 4 9");
 	CHECK_STR(order_by(&canned, COL_GROWTH, false), "17 3 4 9");
 	CHECK_STR(order_by(&canned, COL_SITE, false), "3 17 9 4"); /* nameless last, by object */
 	CHECK_STR(order_by(&canned, COL_SITE, true), "17 3 4 9");
@@ -348,6 +371,7 @@ int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(table_is_complete);
+	RUN(cells_of_the_peak);
 	RUN(cells_of_numbers);
 	RUN(names_of_ancestors);
 	RUN(cells_of_names);

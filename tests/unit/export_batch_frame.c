@@ -92,6 +92,22 @@ TEST(order_and_top)
 				       "\n");
 }
 
+/* Rows are not sorted by what nobody sees. */
+TEST(the_order_is_shown)
+{
+	struct export_options o = options;
+	struct snapshot s = canned;
+
+	s.totals.has_at_peak = true;
+	CHECK(strstr(frame(&s, &o), "AT-PEAK") == NULL);
+	o.sort = COL_AT_PEAK;
+	CHECK(strstr(frame(&s, &o), "  AVG AT-PEAK CALL SITE ") != NULL);
+	o.width = 160;
+	CHECK(strstr(frame(&s, &o), "   PEAK AT-PEAK PEAK% ALLOCS ") != NULL);
+	o.width = 40;
+	CHECK(strstr(frame(&s, &o), "AT-PEAK") == NULL);
+}
+
 TEST(notice_and_unread_proc)
 {
 	struct snapshot s = canned;
@@ -146,6 +162,7 @@ int main(void)
 	RUN(sampling);
 	RUN(a_filter_is_told);
 	RUN(order_and_top);
+	RUN(the_order_is_shown);
 	RUN(notice_and_unread_proc);
 	RUN(rows_keep_their_width);
 	RUN(no_escapes);

@@ -270,6 +270,8 @@ TEST(fields)
 		{ "totals.live_blocks", "101242" },
 		{ "totals.live_bytes", "134606848" },
 		{ "totals.peak_live_bytes", "141000000" },
+		{ "totals.at_peak_bytes", "null" },
+		{ "sites.0.at_peak_blocks", "null" },
 		{ "totals.temporary", "17" },
 		{ "totals.failed", "0" },
 		{ "totals.unknown_frees", "0" },
@@ -385,6 +387,26 @@ TEST(ancestors)
 	CHECK_STR(at(json(&s), "sites.0.ancestor"), "true");
 	CHECK_STR(at(json(&s), "totals.ancestor_allocs"), "7");
 	CHECK_STR(at(json(&s), "totals.ancestor_live_bytes"), "800");
+}
+
+TEST(at_the_peak)
+{
+	struct snap_site site = canned_sites[1];
+	struct snapshot s = canned;
+	const char *t;
+
+	site.at_peak_bytes = 1234;
+	site.at_peak_blocks = 5;
+	s.sites = &site;
+	s.nsites = 1;
+	s.totals.has_at_peak = true;
+	s.totals.at_peak_bytes = 2000;
+	s.totals.at_peak_blocks = 7;
+	t = json(&s);
+	CHECK_STR(at(t, "totals.at_peak_bytes"), "2000");
+	CHECK_STR(at(t, "totals.at_peak_blocks"), "7");
+	CHECK_STR(at(t, "sites.0.at_peak_bytes"), "1234");
+	CHECK_STR(at(t, "sites.0.at_peak_blocks"), "5");
 }
 
 TEST(what_is_not_known_is_null)
@@ -512,6 +534,7 @@ int main(void)
 	RUN(sampling);
 	RUN(states);
 	RUN(ancestors);
+	RUN(at_the_peak);
 	RUN(what_is_not_known_is_null);
 	RUN(empty);
 	RUN(strings);

@@ -104,6 +104,47 @@ TEST(sampling)
 	CHECK(strstr(text(&s, &o), "sampl") == NULL);
 }
 
+/* What was live at the program's peak. */
+TEST(at_the_peak)
+{
+	struct snap_site sites[3] = { canned_sites[0], canned_sites[1], canned_sites[2] };
+	struct snapshot s = canned;
+	struct export_options o = options;
+	const char *t;
+
+	s.sites = sites;
+	s.nsites = 3;
+	sites[0].at_peak_bytes = 41000000;
+	sites[0].at_peak_blocks = 12345;
+	sites[2].at_peak_bytes = 100000000;
+	sites[2].at_peak_blocks = 7;
+	CHECK(strstr(text(&s, &o), "at the ") == NULL);
+	s.totals.has_at_peak = true;
+	s.totals.at_peak_bytes = 141000000;
+	s.totals.at_peak_blocks = 12352;
+	t = text(&s, &o);
+	CHECK(strstr(t, "\npeak      141,000,000 bytes at 9m12s, in 12,352 blocks\n") != NULL);
+	CHECK(strstr(t, "\nat the peak, 9m12s\n"
+			"       bytes   share  blocks  call site\n"
+			"  1.   95.4M   70.9%       7  ?? libfoo.so.3+0x4f1c0 (libfoo.so.3)\n"
+			"  2.   39.1M   29.1%  12,345  cache::Shard::insert(int) (cache.cc:214)\n"
+			"\n2 of 3 call sites") != NULL);
+	CHECK(strstr(t, "     at the program's peak 41,000,000 bytes in 12,345 blocks (29.1%)\n") !=
+		NULL);
+	CHECK(strstr(t, "     at the program's peak nothing\n") != NULL);
+	o.top = 1;
+	CHECK(strstr(text(&s, &o), "  2.   39.1M") == NULL);
+	/* Several threads made it. */
+	s.totals.at_peak_bytes = 140000000;
+	t = text(&s, &o);
+	CHECK(strstr(t, "\npeak      141,000,000 bytes at 9m12s\n") != NULL);
+	CHECK(strstr(t, "\nat the peak, 9m12s: the composition of 133.5M; the peak was 134.5M\n") !=
+		NULL);
+	/* What one thread had then is not known. */
+	o.group = GROUP_THREAD;
+	CHECK(strstr(text(&s, &o), "at the peak") == NULL);
+}
+
 TEST(top_and_order)
 {
 	struct export_options o = options;
@@ -201,6 +242,7 @@ int main(void)
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(whole_report);
 	RUN(sampling);
+	RUN(at_the_peak);
 	RUN(top_and_order);
 	RUN(losses_are_said_when_there_are_any);
 	RUN(running_and_never_read);

@@ -22,6 +22,7 @@ static const struct snap_site site = { .id = 7,
 	.live_bytes = 3 << 20,
 	.live_blocks = 1500,
 	.peak_live_bytes = 4 << 20,
+	.at_peak_bytes = 2 << 20,
 	.allocs = 9000,
 	.temporary = 10,
 	.rate_bytes_per_s = -2048,
@@ -84,6 +85,16 @@ TEST(expressions)
 	CHECK_INT(matches("/object|array/"), 1);
 	CHECK_INT(matches("file:/\\/src\\/j.*cc$/"), 1);
 	CHECK_INT(matches("!/^object/ json"), 1);
+}
+
+TEST(at_peak)
+{
+	CHECK_INT(matches("atpeak>0"), 0); /* not known, so no comparison holds */
+	CHECK_INT(matches("atpeak<1G"), 0);
+	snap.totals.has_at_peak = true;
+	CHECK_INT(matches("atpeak>1M atpeak<=2M"), 1);
+	CHECK_INT(matches("atpeak>2M"), 0);
+	snap.totals.has_at_peak = false;
 }
 
 TEST(numbers)
@@ -251,6 +262,7 @@ int main(void)
 	RUN(words_are_in_what_names_the_site);
 	RUN(terms_are_anded_and_negated);
 	RUN(expressions);
+	RUN(at_peak);
 	RUN(numbers);
 	RUN(ages);
 	RUN(names_of_cxx_are_text);

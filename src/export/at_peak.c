@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What was live at the peak, as text (at_peak.h). */
+#include "src/export/at_peak.h"
+
+#include <stdlib.h>
+
+#include "src/util/units.h"
+
+static void row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
+	size_t rank, const struct export_options *o)
+{
+	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.names = o->names,
+		.show_hidden = o->show_hidden };
+	char bytes[COLUMN_TEXT_MAX], share[COLUMN_TEXT_MAX], name[COLUMN_TEXT_MAX];
+	char place[COLUMN_TEXT_MAX], blocks[UNITS_MAX];
+
+	column_text(COL_AT_PEAK, s, site, &style, bytes);
+	column_text(COL_AT_PEAK_SHARE, s, site, &style, share);
+	site_name(site, &style, name, sizeof(name));
+	site_place(site, &style, place, sizeof(place));
+	strbuf_printf(out, "%3zu. %7s  %5s%%  %6s  %s", rank, bytes, share,
+		units_count(blocks, site->at_peak_blocks), name);
+	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
+}
+
+/* The total is less than the peak where several threads made it (heaptop-metrics(7)). */
+static void title(struct strbuf *out, const struct snap_totals *t)
+{
+	char when[UNITS_MAX], bytes[UNITS_MAX], peak[UNITS_MAX];
+
+	strbuf_printf(out, "\nat the peak, %s", units_duration(when, t->peak_ns));
+	if (t->at_peak_bytes != t->peak_live_bytes)
+		strbuf_printf(out, ": the composition of %s; the peak was %s",
+			units_bytes(bytes, t->at_peak_bytes),
+			units_bytes(peak, t->peak_live_bytes));
+	strbuf_puts(out, "\n       bytes   share  blocks  call site\n");
+}
+
+void at_peak_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
+	uint32_t *order;
+
+	/* By thread the parts of the peak are not known. */
+	if (!s->totals.has_at_peak || s->totals.at_peak_bytes == 0 || o->group == GROUP_THREAD)
+		return;
+	order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	sites_sort(s, COL_AT_PEAK, false, order);
+	title(out, &s->totals);
+	for (size_t i = 0; i < shown && s->sites[order[i]].at_peak_bytes > 0; i++)
+		row(out, s, &s->sites[order[i]], i + 1, o);
+	free(order);
+}
+
+void at_peak_text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site)
+{
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8], share[UNITS_MAX];
+
+	if (!s->totals.has_at_peak || site->of_thread)
+		return;
+	if (site->at_peak_blocks == 0) {
+		strbuf_puts(out, "     at the program's peak nothing\n");
+		return;
+	}
+	strbuf_printf(out, "     at the program's peak %s bytes in %s blocks (%s%%)\n",
+		units_exact(bytes, site->at_peak_bytes), units_exact(blocks, site->at_peak_blocks),
+		units_percent(share, site->at_peak_bytes, s->totals.at_peak_bytes));
+}
