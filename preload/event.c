@@ -170,11 +170,19 @@ bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, uint64_t *entry,
 	uint64_t addr, size_t size)
 {
-	uint32_t counter =
-		counter_prepare(&state_segment, &r->counters, &leaf->counter, leaf->site, size);
+	uint32_t counter = leaf->counter;
+	struct counter_found found;
+	bool ready = counter_find(&state_segment, &r->counters, counter, size, &found) ||
+		     counter_renew(&state_segment, &r->counters, counter, &found);
 
+	if (!ready)
+		counter = counter_prepare(
+			&state_segment, &r->counters, &leaf->counter, leaf->site, size);
 	if (event_insert_at(entry, addr, size, counter)) {
-		counter_alloc_at(&state_segment, &r->counters, counter, size);
+		if (ready)
+			counter_alloc_found(&state_segment, &r->counters, &found, size);
+		else
+			counter_alloc_at(&state_segment, &r->counters, counter, size);
 		event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
 	} else {
 		event_count_untracked(1, size);

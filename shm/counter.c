@@ -204,7 +204,7 @@ static void own_prepare(const struct segment *s, struct ht_counter *c, const uin
 {
 	uint32_t kept = ht_counter_size(c->key);
 
-	(void)counter_peak_keep(s, c);
+	counter_peak_keep(s, c);
 	if (kept == HT_SIZE_NONE)
 		size_set(c, bucket);
 	else if (kept != bucket && kept != HT_SIZE_MIXED &&
@@ -299,6 +299,7 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 	o->thread = thread_at(s, slot);
 	o->counters = counter_at(s, 0);
 	o->hists = hist_at(s, 0);
+	o->at_peak = segment_at(s, segment_element(s, HT_REGION_AT_PEAK, 0, 0));
 	o->owners = owner_word(s, 0);
 	o->slot = slot;
 	o->own = ht_owner(0, slot);
@@ -421,7 +422,7 @@ void counter_alloc_at(
 	const struct counter_sum one = { 1, size };
 	struct counter_found found;
 
-	if (counter_find(s, o, counter, size, &found))
+	if (counter_find(s, o, counter, size, &found) || counter_renew(s, o, counter, &found))
 		counter_alloc_found(s, o, &found, size);
 	else if (ht_counter_slot(c->key) == 0)
 		other_alloc(s, o, c, counter_size_bucket(size), one);
@@ -458,8 +459,11 @@ void counter_free_unprepared(const struct segment *s, struct counter_owner *o, u
 	const struct counter_freed *end)
 {
 	struct ht_counter *c = &o->counters[counter];
+	struct counter_found found = {
+		.counter = c, .bucket = counter_size_bucket(end->size), .kept = counter_kept(s, c)
+	};
 
-	if (ht_counter_slot(c->key) != 0 && counter_peak_keep(s, c))
+	if (found.kept > HT_SIZE_NONE && counter_renew(s, o, counter, &found))
 		counter_free_own(s, o, counter, end);
 	else if (ht_counter_slot(c->key) != 0)
 		own_free(s, o, c, end, (struct counter_sum){ 1, end->size });

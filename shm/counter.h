@@ -46,6 +46,7 @@ struct counter_owner {
 	struct ht_thread *thread; /* the slot */
 	struct ht_counter *counters; /* number 0 */
 	struct ht_hist *hists; /* number 0 */
+	struct ht_at_peak *at_peak; /* number 0 */
 	const uint32_t *owners; /* number 0 */
 	uint32_t slot;
 	uint32_t own; /* ht_owner of site 0 */
@@ -76,6 +77,9 @@ HT_HOT bool counter_find(const struct segment *s, const struct counter_owner *o,
 	uint64_t size, struct counter_found *out);
 HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,
 	const struct counter_found *found, uint64_t size);
+/* The same as counter_find where that failed: true if only the peak's epoch was new. */
+static inline bool counter_renew(const struct segment *s, const struct counter_owner *o,
+	uint32_t known, struct counter_found *out);
 /* Returns the counter's number, for the live table. */
 uint32_t counter_prepare(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size);
@@ -226,6 +230,19 @@ HT_HOT bool counter_find(const struct segment *s, const struct counter_owner *o,
 		.counter = c, .bucket = counter_size_bucket(size), .kept = counter_kept(s, c)
 	};
 	return out->kept == out->bucket || __builtin_expect(out->kept == HT_SIZE_MIXED, 1);
+}
+
+static inline bool counter_renew(const struct segment *s, const struct counter_owner *o,
+	uint32_t known, struct counter_found *out)
+{
+	uint32_t size = ht_counter_size(out->counter->key);
+
+	if (size != out->bucket && size != HT_SIZE_MIXED)
+		return false;
+	out->kept = size;
+	counter_peak_save(&o->at_peak[known], out->counter, counter_peak_epoch(s),
+		(struct counter_sum){ 0, 0 });
+	return true;
 }
 
 HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,

@@ -67,23 +67,8 @@ static struct ht_at_peak *at_peak_of(const struct segment *s, const struct ht_co
 		s, segment_element(s, HT_REGION_AT_PEAK, number, sizeof(struct ht_at_peak)));
 }
 
-/* Saves what an owner's counter has live, and `more`. */
-static void save(
-	const struct segment *s, struct ht_counter *c, uint32_t epoch, struct counter_sum more)
-{
-	struct ht_at_peak *out = at_peak_of(s, c);
-	uint64_t blocks = c->allocs - c->frees + more.blocks;
-	uint32_t size = ht_counter_size(c->key);
-
-	ht_store_relaxed_64(&out->bytes, c->alloc_bytes - c->free_bytes + more.bytes);
-	ht_store_release_64(&out->blocks, ht_at_peak_word(epoch, blocks)); /* PEAK */
-	ht_fence_release(); /* PEAK */
-	ht_store_relaxed_64(
-		&c->key, (uint32_t)c->key | (uint64_t)(epoch << HT_SIZE_BITS | size) << 32);
-}
-
-/* The same for slot 0's. One of several threads saves; the bytes may be another's, which differ by
- * the events in flight. */
+/* The same as counter_peak_save for slot 0's. One of several threads saves; the bytes may be
+ * another's, which differ by the events in flight. */
 static void save_shared(
 	const struct segment *s, struct ht_counter *c, uint32_t epoch, struct counter_sum more)
 {
@@ -100,22 +85,20 @@ static void save_shared(
 	ht_fence_release(); /* PEAK */
 }
 
-bool counter_peak_keep(const struct segment *s, struct ht_counter *c)
+void counter_peak_keep(const struct segment *s, struct ht_counter *c)
 {
 	const struct counter_sum none = { 0, 0 };
-	uint32_t epoch = ht_load_relaxed_32(&s->header->peak_epoch) >> HT_SIZE_BITS;
+	uint32_t epoch = counter_peak_epoch(s);
 
-	if (ht_counter_kept(c) >> HT_SIZE_BITS == epoch)
-		return false;
-	save(s, c, epoch, none);
-	return true;
+	if (ht_counter_kept(c) >> HT_SIZE_BITS != epoch)
+		counter_peak_save(at_peak_of(s, c), c, epoch, none);
 }
 
 void counter_peak_keep_shared(const struct segment *s, struct ht_counter *c)
 {
 	const struct counter_sum none = { 0, 0 };
 
-	save_shared(s, c, ht_load_relaxed_32(&s->header->peak_epoch) >> HT_SIZE_BITS, none);
+	save_shared(s, c, counter_peak_epoch(s), none);
 }
 
 /* Events that follow a counter's save must not be seen before it. What this one saves comes before
@@ -134,7 +117,7 @@ void counter_peak_fell(
 		next = state_of(epoch_of(state) + 1, total);
 	} while (!ht_cas_relaxed_64(word, &state, next));
 	if (ht_counter_slot(c->key) != 0)
-		save(s, c, epoch_of(next), sum);
+		counter_peak_save(at_peak_of(s, c), c, epoch_of(next), sum);
 	else
 		save_shared(s, c, epoch_of(next), sum);
 	publish(s, next);

@@ -55,9 +55,28 @@ HT_HOT bool counter_peak_is_new(const struct segment *s, uint64_t total)
 	return counter_batch_above(total, ht_load_relaxed_64(&s->header->peak_least));
 }
 
+HT_HOT uint32_t counter_peak_epoch(const struct segment *s)
+{
+	return ht_load_relaxed_32(&s->header->peak_epoch) >> HT_SIZE_BITS;
+}
+
+/* Saves what an owner's counter has live, and `more`, as of an epoch. */
+static inline void counter_peak_save(
+	struct ht_at_peak *out, struct ht_counter *c, uint32_t epoch, struct counter_sum more)
+{
+	uint64_t blocks = c->allocs - c->frees + more.blocks;
+	uint32_t size = ht_counter_size(c->key);
+
+	ht_store_relaxed_64(&out->bytes, c->alloc_bytes - c->free_bytes + more.bytes);
+	ht_store_release_64(&out->blocks, ht_at_peak_word(epoch, blocks)); /* PEAK */
+	ht_fence_release(); /* PEAK */
+	ht_store_relaxed_64(
+		&c->key, (uint32_t)c->key | (uint64_t)(epoch << HT_SIZE_BITS | size) << 32);
+}
+
 /* Before an event of a counter is counted, by its owner: saves what it has live if that is not done
- * in this epoch. False: it was done. */
-bool counter_peak_keep(const struct segment *s, struct ht_counter *c);
+ * in this epoch. */
+void counter_peak_keep(const struct segment *s, struct ht_counter *c);
 /* The same for a counter of slot 0. */
 void counter_peak_keep_shared(const struct segment *s, struct ht_counter *c);
 

@@ -36,10 +36,12 @@ void counter_settle_free(const struct segment *s, struct counter_owner *o, struc
 {
 	struct ht_thread *t = o->thread;
 
-	own_settle(s, o, c);
+	if (counter_batch_above(c->share.low, c->alloc_bytes - c->free_bytes))
+		own_settle(s, o, c);
 	if (!counter_batch_above(t->share.low, t->live_bytes))
 		return;
 	counter_peak_fell(s, c, sum, counter_live(s, o->slot) + sum.bytes);
 	counter_batch_disarm(&t->share);
-	slot_settle(s, o);
+	if (counter_batch_above(t->share.low, t->live_bytes))
+		slot_settle(s, o);
 }
