@@ -9,6 +9,28 @@
 /* Of zstd. Higher levels gain a few percent on ticks, at several times the cost. */
 #define PACK_LEVEL 1
 
+#define S_NS 1000000000ull
+/*
+ * When a group ends: after a minute, once its changes are as large as its key frame, but not after
+ * ten; or when it is so large that reading it takes long.
+ */
+#define SHORT_NS (60 * S_NS)
+#define LONG_NS	 (600 * S_NS)
+#define RAW_MOST ((size_t)1 << 20)
+#define KEYS	 4u /* key frames that it may be as large as */
+
+size_t group_most(size_t key_bytes)
+{
+	return key_bytes * KEYS > RAW_MOST ? key_bytes * KEYS : RAW_MOST;
+}
+
+bool group_is_full(size_t raw_bytes, size_t key_bytes, size_t most, uint64_t age_ns)
+{
+	if (raw_bytes >= most || age_ns >= LONG_NS)
+		return true;
+	return age_ns >= SHORT_NS && raw_bytes >= 2 * key_bytes;
+}
+
 void group_add(struct bytes *raw, const struct bytes *tick)
 {
 	bytes_number(raw, tick->len);

@@ -10,7 +10,7 @@
 #include "src/record/tick.h"
 
 /* What a group may be when it is unpacked; a larger one is not from here. */
-#define GROUP_RAW_MAX ((size_t)1 << 30)
+#define GROUP_RAW_MAX ((size_t)1 << 28)
 
 struct group {
 	uint32_t ticks;
@@ -22,6 +22,10 @@ struct group {
 	uint64_t place;
 };
 
+/* How large a group with such a key frame should become, raw. */
+size_t group_most(size_t key_bytes);
+/* Whether a group that began `age_ns` ago ends before the next tick; `most`: bytes. */
+bool group_is_full(size_t raw_bytes, size_t key_bytes, size_t most, uint64_t age_ns);
 /* Appends a tick with its length to a raw group. */
 void group_add(struct bytes *raw, const struct bytes *tick);
 /* Packs a raw group into g->data. 0 or -ENOMEM. */

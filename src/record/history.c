@@ -7,18 +7,9 @@
 #include <string.h>
 #include "src/util/array.h"
 
-#define S_NS 1000000000ull
-/*
- * When a group ends: after a minute, once its changes are as large as its key frame, but not after
- * ten; or when it is so large that reading it takes long.
- */
-#define GROUP_SHORT_NS (60 * S_NS)
-#define GROUP_LONG_NS  (600 * S_NS)
-#define GROUP_RAW      ((size_t)1 << 20)
-#define GROUP_KEYS     4u /* key frames that it may be as large as */
-#define LIMIT_GROUPS   8u /* the open group takes at most that part of the limit */
-#define SCRATCH_SHARE  32u /* so do kept buffers */
-#define STATE_SHARE    2u /* the present state */
+#define LIMIT_GROUPS  8u /* the open group takes at most that part of the limit */
+#define SCRATCH_SHARE 32u /* so do kept buffers */
+#define STATE_SHARE   2u /* the present state */
 
 struct history *history_new(uint64_t limit_bytes)
 {
@@ -144,23 +135,15 @@ static size_t limit_part(const struct history *h, unsigned share)
 	return h->limit_bytes / share;
 }
 
-static size_t group_most(const struct history *h)
-{
-	size_t most = h->key_bytes * GROUP_KEYS > GROUP_RAW ? h->key_bytes * GROUP_KEYS : GROUP_RAW;
-
-	return most < limit_part(h, LIMIT_GROUPS) ? most : limit_part(h, LIMIT_GROUPS);
-}
-
 /* Whether the next tick begins a group. */
-static bool group_is_full(const struct history *h, uint64_t ns)
+static bool open_is_full(const struct history *h, uint64_t ns)
 {
+	size_t most = group_most(h->key_bytes);
 	uint64_t from = h->open_ticks ? h->points[h->npoints - h->open_ticks].ns : ns;
 
-	if (h->open_ticks == 0)
-		return false;
-	if (h->open.len >= group_most(h) || ns - from >= GROUP_LONG_NS)
-		return true;
-	return ns - from >= GROUP_SHORT_NS && h->open.len >= 2 * h->key_bytes;
+	if (most > limit_part(h, LIMIT_GROUPS))
+		most = limit_part(h, LIMIT_GROUPS);
+	return h->open_ticks && group_is_full(h->open.len, h->key_bytes, most, ns - from);
 }
 
 /* Encodes a tick into h->tick. */
@@ -185,10 +168,11 @@ static int tick_make(struct history *h, const struct snapshot *s)
 	return rc;
 }
 
-static struct timeline_point point_of(const struct history *h, const struct snapshot *s)
+struct timeline_point history_point(
+	struct history_seen *seen, const struct snapshot *s, uint8_t *flags)
 {
-	const struct timeline_point *last = h->npoints ? &h->points[h->npoints - 1] : NULL;
 	const struct snap_totals *t = &s->totals;
+	unsigned mark = s->moments ? s->moments->number : 0;
 	struct timeline_point p = { .ns = s->uptime_ns,
 		.live_bytes = t->live_bytes,
 		.low_bytes = t->live_bytes,
@@ -199,38 +183,18 @@ static struct timeline_point point_of(const struct history *h, const struct snap
 		.major_faults = s->proc.major_faults,
 		.threads = s->proc.threads };
 
-	if (last && p.ns <= last->ns)
-		p.ns = last->ns + 1;
+	*flags = 0;
+	if (seen->any && p.ns <= seen->ns)
+		p.ns = seen->ns + 1;
+	if (mark > seen->mark)
+		*flags |= HISTORY_MARK;
+	if (t->peak_live_bytes > seen->peak)
+		*flags |= HISTORY_PEAK;
 	/* A peak between two ticks is seen, too; one before the first tick has no place. */
-	if (last && t->peak_live_bytes > h->last_peak && t->peak_live_bytes > p.high_bytes)
+	if (seen->any && *flags & HISTORY_PEAK && t->peak_live_bytes > p.high_bytes)
 		p.high_bytes = t->peak_live_bytes;
+	*seen = (struct history_seen){ true, p.ns, t->peak_live_bytes, mark };
 	return p;
-}
-
-static uint8_t flags_of(struct history *h, const struct snapshot *s)
-{
-	unsigned mark = s->moments ? s->moments->number : 0;
-	uint8_t flags = 0;
-
-	if (mark > h->last_mark)
-		flags |= HISTORY_MARK;
-	if (s->totals.peak_live_bytes > h->last_peak)
-		flags |= HISTORY_PEAK;
-	h->last_mark = mark;
-	h->last_peak = s->totals.peak_live_bytes;
-	return flags;
-}
-
-/* A snapshot of the same moment as the last one, as after the program's end. */
-static bool is_repeated(const struct history *h, const struct snapshot *s)
-{
-	struct snapshot last = { 0 };
-
-	if (h->npoints == 0 || h->open_ticks == 0 || s->uptime_ns > h->points[h->npoints - 1].ns)
-		return false;
-	state_head_give(h->now.head, &last);
-	return last.uptime_ns == s->uptime_ns && last.state == s->state &&
-	       last.totals.allocs == s->totals.allocs && last.totals.frees == s->totals.frees;
 }
 
 /* Large buffers are not kept in between. */
@@ -256,22 +220,33 @@ static int add_failed(struct history *h, size_t open_len)
 	return -ENOMEM;
 }
 
-int history_add(struct history *h, const struct snapshot *s)
+static int tick_add(struct history *h, const struct snapshot *s)
 {
-	struct timeline_point p = point_of(h, s);
-	size_t open_len;
+	size_t open_len = h->open.len;
+	struct timeline_point p;
+	uint8_t flags;
 
-	if (h->too_small)
-		return -ENOMEM;
-	if (is_repeated(h, s))
-		return 0;
-	if (group_is_full(h, p.ns) && history_group_end(h) != 0)
-		return -ENOMEM;
-	open_len = h->open.len;
-	if (tick_make(h, s) != 0 || history_point_add(h, &p, flags_of(h, s)) != 0)
+	p = history_point(&h->seen, s, &flags);
+	if (tick_make(h, s) != 0 || history_point_add(h, &p, flags) != 0)
 		return add_failed(h, open_len);
 	h->open_ticks++;
 	scratch_trim(h);
+	return 0;
+}
+
+int history_add(struct history *h, const struct snapshot *s)
+{
+	int rc;
+
+	if (h->too_small)
+		return -ENOMEM;
+	if (h->open_ticks && state_is_of(&h->now, s))
+		return 0;
+	if (open_is_full(h, s->uptime_ns) && history_group_end(h) != 0)
+		return -ENOMEM;
+	rc = tick_add(h, s);
+	if (rc)
+		return rc;
 	if (state_bytes(&h->now) > limit_part(h, STATE_SHARE)) {
 		history_empty(h);
 		h->too_small = true;

@@ -14,11 +14,21 @@
 #define HISTORY_PEAK	2u /* the program's peak rose before it */
 #define HISTORY_EXTREME 4u /* the highest or lowest total of a group that was thinned */
 
+/* The last tick seen, for the flags and extremes of the next one. All zeros: none. */
+struct history_seen {
+	bool any;
+	uint64_t ns, peak;
+	unsigned mark; /* number */
+};
+
 /* Where a history's parts are that it does not hold itself; all may be NULL. */
 struct history_source {
 	void *ctx;
 	/* The raw ticks of a group without data. 0 or -errno. */
 	int (*load)(void *ctx, const struct group *g, struct bytes *raw);
+	/* Takes a new group's data away (and frees it). With it, the limit is one of the groups
+	 * alone, and age is no reason to thin. 0 or -errno. */
+	int (*store)(void *ctx, struct group *g);
 	/* The stack of a site that the base lacks; NULL: unknown. */
 	const struct stack *(*stack)(void *ctx, uint32_t id, const char **alloc_function);
 	/* The last leak scan up to a moment; NULL: none. */
@@ -39,12 +49,14 @@ struct history {
 	size_t key_bytes; /* of its key frame */
 	struct state now; /* as of its last tick */
 	struct tick_encoder encoder;
-	unsigned last_mark; /* number */
-	uint64_t last_peak;
+	struct history_seen seen;
 	struct history_source source;
 	struct timeline line;
 };
 
+/* The point of a snapshot, and its flags (HISTORY_*). Times rise, at least by 1. */
+struct timeline_point history_point(
+	struct history_seen *seen, const struct snapshot *s, uint8_t *flags);
 /* Memory that it takes. */
 size_t history_bytes(const struct history *h);
 /* Appends a point. 0 or -ENOMEM. */

@@ -24,7 +24,7 @@ static const struct age {
 #define AGES	    (sizeof(ages) / sizeof(ages[0]))
 #define RAW_MOST    ((size_t)2 << 20) /* of a merged group: some 10 ms to read */
 #define POINT_BYTES (sizeof(struct timeline_point) + 1)
-#define ROUNDS	    1000u /* of thinning in one go: more than there are groups to thin */
+#define ROUNDS	    100000u /* of thinning in one go: more than it can take */
 
 /* A run of groups and their ticks. */
 struct range {
@@ -185,9 +185,13 @@ static int range_rewrite(struct history *h, struct range r, uint64_t step)
 	g.ticks = w.kept;
 	if (!rc)
 		rc = group_pack(&g, &w.out);
+	if (!rc && h->source.store)
+		rc = h->source.store(h->source.ctx, &g);
 	if (!rc) {
 		groups_replace(h, r, &g);
 		points_drop(h, r, step);
+	} else {
+		free(g.data);
 	}
 	state_free(&w.from);
 	state_free(&w.to);
@@ -344,15 +348,27 @@ static void points_trim(struct history *h)
 		h->points_room = room;
 }
 
+/* What the limit is of. */
+static uint64_t held_bytes(const struct history *h)
+{
+	uint64_t sum = 0;
+
+	if (!h->source.store)
+		return history_bytes(h);
+	for (size_t i = 0; i < h->ngroups; i++)
+		sum += h->groups[i].bytes;
+	return sum;
+}
+
 void history_thin(struct history *h)
 {
 	size_t group;
 
-	for (size_t i = AGES; i-- > 0;)
+	for (size_t i = h->source.store ? 0 : AGES; i-- > 0;)
 		while (age_thin(h, &ages[i]))
 			;
 	points_trim(h);
-	for (unsigned round = 0; history_bytes(h) > h->limit_bytes && round < ROUNDS; round++) {
+	for (unsigned round = 0; held_bytes(h) > h->limit_bytes && round < ROUNDS; round++) {
 		if (densest(h, &group))
 			densest_thin(h, group);
 		else if (!oldest_merge(h))

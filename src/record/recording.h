@@ -19,21 +19,29 @@ struct recording_options {
 	const char *version; /* heaptop's */
 };
 
-/* Creates `path` (0600), replacing a regular file. NULL and one line in `message`
- * (RECORDING_MESSAGE_MAX). */
+/* Creates `path` (0600), emptying a regular file; two recorders of one file exclude each other.
+ * NULL and one line in `message` (RECORDING_MESSAGE_MAX). Writing past RLIMIT_FSIZE is an error
+ * only if SIGXFSZ is ignored. */
 struct recording_writer *recording_create(
 	const char *path, const struct recording_options *o, char *message);
 /*
- * Adds a tick of the image that owns `s` (a new owner is a new stream), with the stacks that are
- * new; flushed before it returns. Children of `s` are not looked at. 0, or -errno: the file is
- * no longer written, and stays readable up to the tick before.
+ * Adds a tick of the image that owns `s` (a new owner is a new stream), with the stacks, marks and
+ * leak scans that are new; written to the file before it returns. A snapshot of the same moment as
+ * the last one adds none. Names follow when they are known, within some seconds. Children of `s`
+ * are not looked at. 0, or -errno, once: the file is no longer written, and stays readable up to
+ * the tick before; later calls do nothing and return 0. A file above its limit is thinned here,
+ * which takes some seconds for each GB.
  */
 int recording_add(struct recording_writer *w, const struct snapshot *s);
-/* The image is gone: no more ticks of this owner. Writes the names that are known by then. */
+/*
+ * The image is gone, or is no longer recorded: no more ticks of this owner. Adds `last`, unless it
+ * was added, and the names that are known by then. An image that was never added gets one tick.
+ * To be called for each image before recording_close, or its last names may be missing.
+ */
 int recording_end(struct recording_writer *w, const struct snapshot *last);
-/* Fills in the fields `file...` and `trouble` of a time line. */
+/* Fills in the fields `file...` and `trouble` of a time line. The texts are the writer's. */
 void recording_fill(const struct recording_writer *w, struct timeline *t);
-/* Writes the index and closes. 0 or -errno. */
+/* Writes the index and closes. 0 or -errno. NULL is fine. */
 int recording_close(struct recording_writer *w);
 
 /* ---- reading ---- */
@@ -45,10 +53,14 @@ bool recording_is(const char *path);
 /* Reads a file, up to its last complete block. NULL and one line in `message`. */
 struct recording *recording_open(const char *path, char *message);
 void recording_free(struct recording *r);
-/* NULL, or a line that says what is missing at the end ("cut off after 12:03"). */
+/* NULL, or a line that says what is missing: the end ("cut off after 12m3s"), or damaged parts. */
 const char *recording_notice(const struct recording *r);
 size_t recording_streams(const struct recording *r);
-/* The last tick of a stream: one reference, the caller's; valid after recording_free, too. */
+/*
+ * The last tick of a stream: one reference, the caller's; valid after recording_free, too. Its
+ * state is SNAP_COPY if the program was not seen to end. NULL and errno: ENOMEM; EBADMSG, EIO: it
+ * cannot be read.
+ */
 struct snapshot *recording_last(struct recording *r, size_t stream);
 /* Its history; the recording's. history_snapshot takes recording_last's as base. */
 struct history *recording_history(struct recording *r, size_t stream);

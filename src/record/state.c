@@ -181,6 +181,15 @@ void state_head_give(const uint64_t *head, struct snapshot *s)
 	head_bound(s);
 }
 
+bool state_is_of(const struct state *state, const struct snapshot *s)
+{
+	struct snapshot last = { 0 };
+
+	state_head_give(state->head, &last);
+	return last.uptime_ns == s->uptime_ns && last.state == s->state &&
+	       last.totals.allocs == s->totals.allocs && last.totals.frees == s->totals.frees;
+}
+
 /* `items` grown from `was` to `now` elements; new ones are zeros. */
 static void *grown(void *items, size_t was, size_t now, size_t each)
 {

@@ -83,6 +83,9 @@ unsigned state_head_numbers(void);
 void state_head_take(uint64_t *head, const struct snapshot *s);
 void state_head_give(const uint64_t *head, struct snapshot *s);
 
+/* Whether a snapshot is of the state's own moment, as all are after the program's end. */
+bool state_is_of(const struct state *state, const struct snapshot *s);
+
 /* Make room for an id or slot, which are below the limits. 0, -EINVAL, -ENOMEM. */
 int state_site_room(struct state *s, uint32_t id);
 int state_more_room(struct state *s);

@@ -333,7 +333,7 @@ TEST(the_end_is_one_tick)
 {
 	struct program p;
 	struct history *h = steady(&p, 5);
-	struct snapshot *s;
+	struct snapshot *s, *end;
 
 	p.head.state = SNAP_EXITED;
 	p.head.exit_status = 3;
@@ -344,7 +344,10 @@ TEST(the_end_is_one_tick)
 	}
 	CHECK_INT(history_timeline(h)->npoints, 6);
 	s = program_snapshot(&p);
-	CHECK_INT(past(h, s, UINT64_MAX)->exit_status, 3);
+	end = past(h, s, UINT64_MAX);
+	CHECK_INT(end->exit_status, 3);
+	snapshot_unref(end);
+	snapshot_unref(s);
 	history_free(h);
 	program_free(&p);
 }

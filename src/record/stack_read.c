@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recorded call stacks (stack_read.h). Main thread. */
+#include "src/record/stack_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/record/stack_write.h"
+#include "src/record/state.h"
+#include "src/util/array.h"
+
+#define TEXT_MAX   (64u << 10) /* bytes of a C++ name that is still read */
+#define FRAMES_MAX 65535u /* of a stack, as the model has */
+#define DEPTH_MAX  4096u /* frames with an address; recorders keep 1024 at most */
+
+struct stack_module {
+	struct snap_module snap;
+	uint64_t bias; /* of its last place */
+};
+
+struct stack_place {
+	const struct snap_module *module;
+	uint64_t pc, offset;
+	bool hidden;
+	struct frame *frames; /* with their names, in the arena; NULL: none known */
+	uint32_t nframes;
+};
+
+struct stack_node {
+	uint32_t parent, place;
+	uint32_t depth; /* frames with an address from here outwards */
+};
+
+struct stack_site {
+	uint32_t leaf; /* 0: this site has no stack */
+	uint8_t flags;
+	const char *alloc_function;
+	struct stack *stack; /* in the arena; NULL: not built yet */
+};
+
+/* ---- reading the tables ---- */
+
+/* How many items follow, each of which takes a byte or more. */
+static uint64_t count_read(struct bytes_cursor *c)
+{
+	return bytes_read_below(c, (uint64_t)(c->end - c->at));
+}
+
+static int texts_read(struct stack_read *r, struct bytes_cursor *c)
+{
+	uint64_t n = count_read(c);
+	const char *text, **texts;
+	size_t len;
+
+	for (uint64_t i = 0; i < n; i++) {
+		text = bytes_read_text(c, TEXT_MAX, &len);
+		if (!text)
+			return -EBADMSG;
+		texts = array_grow(r->text, r->texts + 1, &r->text_room, sizeof(*texts));
+		if (!texts)
+			return -ENOMEM;
+		r->text = texts;
+		texts[r->texts + 1] = arena_text(&r->arena, text, len);
+		if (!texts[r->texts + 1])
+			return -ENOMEM;
+		r->texts++;
+	}
+	return 0;
+}
+
+/* The text of a number; 0 gives `none`. */
+static const char *text_read(struct stack_read *r, struct bytes_cursor *c, const char *none)
+{
+	uint64_t n = bytes_read_below(c, r->texts);
+
+	return n ? r->text[n] : none;
+}
+
+static int modules_read(struct stack_read *r, struct bytes_cursor *c)
+{
+	uint64_t n = count_read(c);
+
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		struct stack_module *m = arena_alloc(&r->arena, sizeof(*m)), **modules;
+		const char *slash;
+
+		modules = array_grow(r->module, r->modules + 1, &r->module_room, sizeof(m));
+		if (modules)
+			r->module = modules;
+		if (!m || !modules)
+			return -ENOMEM;
+		m->snap.path = text_read(r, c, "");
+		m->snap.build_id = text_read(r, c, "");
+		slash = strrchr(m->snap.path, '/');
+		m->snap.name = slash ? slash + 1 : m->snap.path;
+		modules[++r->modules] = m;
+	}
+	return c->bad ? -EBADMSG : 0;
+}
+
+static int places_read(struct stack_read *r, struct bytes_cursor *c)
+{
+	uint64_t n = count_read(c);
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct stack_place *places, *p;
+		struct stack_module *m;
+		uint64_t module = bytes_read_below(c, r->modules);
+
+		places = array_grow(r->place, r->places + 1, &r->place_room, sizeof(*places));
+		if (!places)
+			return -ENOMEM;
+		r->place = places;
+		if (c->bad || module == 0)
+			return -EBADMSG;
+		p = &places[r->places + 1];
+		m = r->module[module];
+		*p = (struct stack_place){ .module = &m->snap, .pc = bytes_read(c) };
+		m->bias += bytes_read_change(c);
+		p->offset = p->pc - m->bias;
+		p->hidden = (bytes_read(c) & STACK_HIDDEN_PLACE) != 0;
+		if (c->bad)
+			return -EBADMSG;
+		r->places++;
+	}
+	return 0;
+}
+
+static int nodes_read(struct stack_read *r, struct bytes_cursor *c)
+{
+	uint64_t n = count_read(c);
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct stack_node *nodes, *node;
+		uint64_t distance = bytes_read_below(c, r->nodes);
+
+		nodes = array_grow(r->node, r->nodes + 1, &r->node_room, sizeof(*nodes));
+		if (!nodes)
+			return -ENOMEM;
+		r->node = nodes;
+		node = &nodes[r->nodes + 1];
+		*node = (struct stack_node){ .place = (uint32_t)bytes_read_below(c, r->places),
+			.depth = 1 };
+		if (distance) {
+			node->parent = (uint32_t)(r->nodes + 1 - distance);
+			node->depth = nodes[node->parent].depth + 1;
+		}
+		if (c->bad || node->place == 0 || node->depth > DEPTH_MAX)
+			return -EBADMSG;
+		r->nodes++;
+	}
+	return 0;
+}
+
+static int site_room(struct stack_read *r, uint32_t id)
+{
+	uint32_t room = r->sites ? r->sites : 256;
+	struct stack_site *sites;
+
+	if (id < r->sites)
+		return 0;
+	while (room <= id)
+		room *= 2;
+	sites = realloc(r->site, room * sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	memset(sites + r->sites, 0, (room - r->sites) * sizeof(*sites));
+	r->site = sites;
+	r->sites = room;
+	return 0;
+}
+
+static int sites_read(struct stack_read *r, struct bytes_cursor *c)
+{
+	uint64_t n = count_read(c), id = 0, leaf = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		const char *function;
+		uint8_t flags;
+
+		id += bytes_read_change(c);
+		function = text_read(r, c, "malloc");
+		leaf += bytes_read_change(c);
+		flags = (uint8_t)bytes_read(c);
+		if (c->bad || id >= STATE_SITES_MAX || leaf == 0 || leaf > r->nodes)
+			return -EBADMSG;
+		if (site_room(r, (uint32_t)id) != 0)
+			return -ENOMEM;
+		/* The first one stays: it may be in use. */
+		if (r->site[id].leaf == 0)
+			r->site[id] = (struct stack_site){
+				.leaf = (uint32_t)leaf, .flags = flags, .alloc_function = function
+			};
+	}
+	return c->at == c->end ? 0 : -EBADMSG;
+}
+
+int stack_read_sites(struct stack_read *r, const struct bytes *raw)
+{
+	struct bytes_cursor c = { raw->data, raw->data + raw->len, false };
+	int rc = texts_read(r, &c);
+
+	if (!rc)
+		rc = modules_read(r, &c);
+	if (!rc)
+		rc = places_read(r, &c);
+	if (!rc)
+		rc = nodes_read(r, &c);
+	return rc ? rc : sites_read(r, &c);
+}
+
+/* ---- names ---- */
+
+static void frame_read(struct stack_read *r, struct bytes_cursor *c, struct frame *f)
+{
+	uint64_t flags;
+
+	f->function = text_read(r, c, NULL);
+	f->mangled = text_read(r, c, NULL);
+	f->file = text_read(r, c, NULL);
+	f->line = (uint32_t)bytes_read_below(c, UINT32_MAX);
+	flags = bytes_read(c);
+	f->inlined = (flags & STACK_INLINED) != 0;
+	f->hidden = (flags & STACK_HIDDEN) != 0;
+}
+
+static int place_names_read(struct stack_read *r, struct bytes_cursor *c)
+{
+	uint64_t place = bytes_read_below(c, r->places), n = count_read(c);
+	struct stack_place *p;
+	struct frame *frames;
+
+	if (c->bad || place == 0 || n == 0)
+		return -EBADMSG;
+	p = &r->place[place];
+	frames = arena_alloc(&r->arena, n * sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		frames[i].module = p->module;
+		frame_read(r, c, &frames[i]);
+		frames[i].inlined |= i + 1 < n;
+	}
+	frames[n - 1].inlined = false;
+	frames[n - 1].pc = p->pc;
+	frames[n - 1].offset = p->offset;
+	p->frames = frames;
+	p->nframes = (uint32_t)n;
+	return c->bad ? -EBADMSG : 0;
+}
+
+int stack_read_names(struct stack_read *r, const struct bytes *raw)
+{
+	struct bytes_cursor c = { raw->data, raw->data + raw->len, false };
+	int rc = texts_read(r, &c);
+	uint64_t n = rc ? 0 : count_read(&c);
+
+	for (uint64_t i = 0; rc == 0 && i < n; i++)
+		rc = place_names_read(r, &c);
+	return rc ? rc : c.bad || c.at != c.end ? -EBADMSG : 0;
+}
+
+/* ---- building ---- */
+
+/* The same rule as the model's (src/model/stacks.c). */
+static uint32_t title_of(const struct stack *s)
+{
+	for (uint32_t i = 0; i < s->nframes; i++) {
+		const struct frame *f = &s->frames[i];
+
+		if (!f->hidden && (f->function || f->module->path[0]))
+			return i;
+	}
+	return 0;
+}
+
+static uint64_t frames_of(const struct stack_read *r, uint32_t leaf)
+{
+	uint64_t count = 0;
+
+	for (uint32_t node = leaf; node; node = r->node[node].parent) {
+		const struct stack_place *p = &r->place[r->node[node].place];
+
+		count += p->frames ? p->nframes : 1;
+	}
+	return count;
+}
+
+static void frames_fill(const struct stack_read *r, uint32_t leaf, struct frame *out)
+{
+	for (uint32_t node = leaf; node; node = r->node[node].parent) {
+		const struct stack_place *p = &r->place[r->node[node].place];
+
+		if (p->frames) {
+			memcpy(out, p->frames, p->nframes * sizeof(*out));
+			out += p->nframes;
+			continue;
+		}
+		*out++ = (struct frame){
+			.pc = p->pc, .offset = p->offset, .module = p->module, .hidden = p->hidden
+		};
+	}
+}
+
+static struct stack *stack_build(struct stack_read *r, const struct stack_site *site)
+{
+	uint64_t n = frames_of(r, site->leaf);
+	struct stack *s;
+	struct frame *frames;
+
+	/* Names with more inlined frames than any compiler makes are not from us. */
+	if (n > FRAMES_MAX)
+		return NULL;
+	s = arena_alloc(&r->arena, sizeof(*s) + n * sizeof(*frames));
+	if (!s)
+		return NULL;
+	frames = (struct frame *)(s + 1);
+	frames_fill(r, site->leaf, frames);
+	*s = (struct stack){ .frames = frames,
+		.nframes = (uint32_t)n,
+		.truncated = (site->flags & STACK_MISSING_OUTER) != 0,
+		.ancestor = (site->flags & STACK_MISSING_INNER) != 0,
+		.resolved = true };
+	s->title = title_of(s);
+	return s;
+}
+
+const struct stack *stack_read_get(struct stack_read *r, uint32_t id, const char **alloc_function)
+{
+	struct stack_site *site = id < r->sites ? &r->site[id] : NULL;
+
+	if (!site || site->leaf == 0)
+		return NULL;
+	if (!site->stack)
+		site->stack = stack_build(r, site);
+	*alloc_function = site->alloc_function;
+	return site->stack;
+}
+
+void stack_read_free(struct stack_read *r)
+{
+	arena_free(&r->arena);
+	free(r->text);
+	free(r->module);
+	free(r->place);
+	free(r->node);
+	free(r->site);
+	*r = (struct stack_read){ 0 };
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The call stacks of a recorded stream, from its STACKS and NAMES blocks (stack_write.h): checked
+ * when they are read, built when first asked for. Main thread.
+ */
+#ifndef SRC_RECORD_STACK_READ_H
+#define SRC_RECORD_STACK_READ_H
+
+#include "src/model/snapshot.h"
+#include "src/record/arena.h"
+#include "src/record/bytes.h"
+
+/* All zeros: empty. Arrays are numbered as in the file, from 1. */
+struct stack_read {
+	struct arena arena;
+	const char **text;
+	struct stack_module **module;
+	struct stack_place *place;
+	struct stack_node *node;
+	size_t texts, modules, places, nodes;
+	size_t text_room, module_room, place_room, node_room;
+	struct stack_site *site; /* by id */
+	uint32_t sites;
+};
+
+/* Read a raw payload. 0, -EBADMSG, -ENOMEM: what came before stays valid. */
+int stack_read_sites(struct stack_read *r, const struct bytes *raw);
+int stack_read_names(struct stack_read *r, const struct bytes *raw);
+/* The stack of a site, valid until stack_read_free; NULL: unknown, or no memory. */
+const struct stack *stack_read_get(struct stack_read *r, uint32_t id, const char **alloc_function);
+void stack_read_free(struct stack_read *r);
+
+#endif
