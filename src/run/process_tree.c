@@ -98,6 +98,24 @@ void process_tree_members(
 		visit(ctx, w->members[i]);
 }
 
+void process_tree_release(
+	struct process_tree *w, bool (*is_done)(void *ctx, struct session *s), void *ctx)
+{
+	for (size_t i = w->options.release_ended ? w->count : 0; i-- > 0;) {
+		struct session *s = w->members[i];
+
+		if (!is_done(ctx, s))
+			continue;
+		w->members[i] = w->members[--w->count];
+		if (s == w->first) {
+			w->replaced_first = s;
+			continue;
+		}
+		session_remove(s);
+		session_close(s);
+	}
+}
+
 static bool is_known(const struct process_tree *w, const char *path)
 {
 	if (strcmp(session_path(w->now), path) == 0 ||
@@ -314,14 +332,19 @@ bool process_tree_poll(struct process_tree *w)
 	return w->changed;
 }
 
+size_t process_tree_left_out(const struct process_tree *w)
+{
+	return w->not_kept + w->nkilled;
+}
+
 /* Whatever is left out is counted in a notice. */
 static void not_kept_notice(struct process_tree *w)
 {
-	if (!w->options.keep_children || w->not_kept + w->nkilled == 0)
+	if (!w->options.keep_children || process_tree_left_out(w) == 0)
 		return;
 	snprintf(w->notice, sizeof(w->notice),
 		"this report leaves out %zu more children and earlier images that ended",
-		w->not_kept + w->nkilled);
+		process_tree_left_out(w));
 	session_notice(w->now, w->notice);
 }
 

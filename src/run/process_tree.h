@@ -17,7 +17,8 @@ struct process_tree;
 struct process_tree_options {
 	struct session_options session;
 	uint64_t family; /* of a launch by this viewer; 0 otherwise */
-	bool keep_children; /* keep the first children and earlier images for the report */
+	bool keep_children; /* keep the first children and earlier images for the report, */
+	bool release_ended; /* or only until process_tree_release: a recording has them */
 	bool leak_check; /* all of them wait at their end for a leak scan; those that are not kept
 			    must not */
 };
@@ -34,9 +35,15 @@ struct session *process_tree_session(const struct process_tree *w);
 /* Calls `visit` for each kept child and earlier image. */
 void process_tree_members(
 	struct process_tree *w, void (*visit)(void *ctx, struct session *s), void *ctx);
+/* With release_ended: closes those members for which `is_done` returns true, and removes their
+ * segments. */
+void process_tree_release(
+	struct process_tree *w, bool (*is_done)(void *ctx, struct session *s), void *ctx);
 /* Searches for new images and children, and removes the segments of those that ended. True:
  * process_tree_session changed. */
 bool process_tree_poll(struct process_tree *w);
+/* The number of children and images that ended and were not kept, for lack of room. */
+size_t process_tree_left_out(const struct process_tree *w);
 /*
  * The last snapshot, with all names, with children attached, and with a notice if there were too
  * many children to keep. The caller owns the reference. At most once.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A process through its life: newer images, children of the launch, and what is cleared away. The
- * segments are made by hand, and say that they are this process's or some dead one's.
+ * segments are made by hand, and say that they are this process's or some dead one's. Long because
+ * all of its cases share these segments.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -194,6 +195,48 @@ TEST(many_execs_are_counted)
 	CHECK_INT(launch_dir_files(false), 1);
 	end();
 	CHECK_INT(held(), before);
+}
+
+static bool is_any(void *ctx, struct session *s)
+{
+	(*(unsigned *)ctx)++;
+	return true;
+}
+
+/* For a recording: those that are written make room for others, and leave nothing. */
+TEST(released)
+{
+	const struct process_tree_options o = {
+		.family = FAMILY, .keep_children = true, .release_ended = true
+	};
+	char message[READ_MESSAGE_MAX] = "";
+	unsigned asked = 0, before;
+
+	watch = process_tree_new(session_open(image_make(&first_image), &o.session, message), &o);
+	before = held();
+	images_pass(1);
+	process_tree_release(watch, is_any, &asked);
+	CHECK_INT(asked, 64);
+	CHECK_INT(process_tree_left_out(watch), 16);
+	images_pass(1 + IMAGES);
+	CHECK_INT(process_tree_left_out(watch), 32);
+	process_tree_release(watch, is_any, &asked);
+	CHECK_INT(asked, 128);
+	CHECK(held() > before); /* the first one's segment, for new processes, */
+	CHECK_INT(launch_dir_files(false), 2); /* which stays, and the one that runs */
+	end();
+}
+
+/* A report keeps them to its end. */
+TEST(not_released)
+{
+	unsigned asked = 0;
+
+	begin_with(&first_image, true);
+	images_pass(1);
+	process_tree_release(watch, is_any, &asked);
+	CHECK_INT(asked, 0);
+	end();
 }
 
 /* Where there is no room for it, a child that runs is left alone. */
@@ -558,6 +601,8 @@ int main(void)
 	RUN(exec);
 	RUN(many_execs_hold_nothing);
 	RUN(many_execs_are_counted);
+	RUN(released);
+	RUN(not_released);
 	RUN(a_running_child_too_many);
 	RUN(exec_twice);
 	RUN(exec_is_seen_without_a_family);
