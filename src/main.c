@@ -63,6 +63,8 @@ static struct tui_source source_make(
 		.output_line = own_output ? screen_source_output_line : NULL,
 		.output_resize = own_output ? screen_source_output_resize : NULL,
 		.save = save,
+		.moment_show = screen_source_moment_show,
+		.timeline = screen_source_timeline,
 		.end = run_child(r) ? screen_source_end : NULL,
 		.sample = live ? screen_source_sample : NULL,
 		.map = live ? screen_source_map : NULL,

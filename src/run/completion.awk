@@ -14,6 +14,8 @@ BEGIN {
 	kind["FMT"] = kind["VALUE"] = kind["CLASS"] = kind["BY"] = kind["KINDS"] = kind["RULES"] = kind["WHEN"] = "words"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
 	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"
+	kind["TIME"] = "words"; value["TIME"] = "peak end 50%"
+	kind["SIZE"] = "words"; value["SIZE"] = "0 32M 256M 1G"
 	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "src/run/at_time.h"
 #include "src/run/failure.h"
 #include "src/run/report.h"
 #include "src/run/signals.h"
@@ -43,7 +44,30 @@ static void end_await(struct headless *t)
 	}
 }
 
-static int last_put(struct headless *t, const struct snapshot *s)
+/* The program at the moment of --at, without its children: their histories are not kept. */
+static int moment_put(struct headless *t, struct snapshot *last)
+{
+	struct histories *histories = run_past(t->run)->histories;
+	char message[AT_TIME_MESSAGE_MAX], what[160];
+	struct snapshot *s;
+	struct moment m;
+	int rc;
+
+	if (at_time_find(t->options->at, last, histories_timeline(histories, last), &m, message)) {
+		snprintf(what, sizeof(what), "--at %.120s", t->options->at);
+		return failure_print_reason(what, message);
+	}
+	s = histories_moment(histories, last, &m);
+	if (!s)
+		return failure_print_errno("cannot show the moment of --at", errno);
+	if (s != last)
+		s->nchildren = 0;
+	rc = report_put(t->fd, s, t->options, s == last ? headless_memory(t) : NULL, NULL);
+	snapshot_unref(s);
+	return rc;
+}
+
+static int last_put(struct headless *t, struct snapshot *s)
 {
 	const struct options *o = t->options;
 	bool ended = run_ended(t->run), on_stderr = t->fd == STDERR_FILENO;
@@ -51,6 +75,8 @@ static int last_put(struct headless *t, const struct snapshot *s)
 
 	if (!s)
 		return failure_print_errno("cannot read the segment", errno);
+	if (o->at)
+		return moment_put(t, s);
 	/* On stderr headless_close says the same in the next line. */
 	if (on_stderr && o->format == OPTIONS_TEXT && verdict_failed(s, o, ended))
 		return report_put(t->fd, s, o, headless_memory(t), NULL);

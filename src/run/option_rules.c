@@ -37,12 +37,15 @@ enum fact {
 	VALUE = 1 << 25,
 	WEIGHTED = 1 << 26, /* a format with one weight per stack */
 	DOCUMENT = 1 << 27, /* a format that is read as one document */
-	FRAMES = 1 << 28 /* -b without -n 1 */
+	FRAMES = 1 << 28, /* -b without -n 1 */
+	AT = 1ull << 34,
+	LIVE_FRAMES = 1ull << 35, /* -b of a program, not of a file */
+	LIVE_SCREEN = 1ull << 36
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
 static const struct rule {
-	unsigned given, excludes, requires; /* sets of enum fact; `requires` 0: nothing */
+	uint64_t given, excludes, requires; /* sets of enum fact; `requires` 0: nothing */
 	const char *message;
 } rules[] = {
 	{ NO_MODE, NO_MODE, 0, "nothing to watch: give a COMMAND, -a PID or -r FILE" },
@@ -50,6 +53,7 @@ static const struct rule {
 		"-l, --clean and --mark cannot be combined with -b, --report or -o" },
 	{ MARK_EVERY, 0, RUN | ATTACH, "--mark-every requires a COMMAND or -a PID" },
 	{ MARK_EVERY, READONLY, 0, "--mark-every writes a file: not with --readonly" },
+	{ AT, LIVE_FRAMES | LIVE_SCREEN | OTHER_MODE, 0, "--at requires -r FILE or a report" },
 	{ BATCH, REPORT, 0, "-b and --report exclude each other" },
 	{ TREE, BATCH | REPORT, 0, "-t applies only to the screen: not with -b or --report" },
 	{ SCREEN_ONLY, BATCH | REPORT | OTHER_MODE, 0,
@@ -83,9 +87,9 @@ static const struct rule {
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
-static unsigned mode_fact(const struct options *o)
+static uint64_t mode_fact(const struct options *o)
 {
-	static const unsigned facts[] = { [OPTIONS_NONE] = NO_MODE,
+	static const uint64_t facts[] = { [OPTIONS_NONE] = NO_MODE,
 		[OPTIONS_RUN] = RUN,
 		[OPTIONS_ATTACH] = ATTACH,
 		[OPTIONS_READ] = READ,
@@ -96,11 +100,11 @@ static unsigned mode_fact(const struct options *o)
 	return facts[o->mode];
 }
 
-static unsigned facts_of(const struct options *o)
+static uint64_t facts_of(const struct options *o)
 {
 	const struct {
 		bool is;
-		unsigned fact;
+		uint64_t fact;
 	} facts[] = {
 		{ o->batch, BATCH },
 		{ o->report, REPORT },
@@ -126,8 +130,11 @@ static unsigned facts_of(const struct options *o)
 		{ o->batch && o->frames != 1, FRAMES },
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
+		{ o->at, AT },
+		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
+		{ !o->batch && !o->report && o->mode != OPTIONS_READ, LIVE_SCREEN },
 	};
-	unsigned all = mode_fact(o);
+	uint64_t all = mode_fact(o);
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].is)
@@ -137,7 +144,7 @@ static unsigned facts_of(const struct options *o)
 
 const char *option_rules_broken(const struct options *o)
 {
-	unsigned facts = facts_of(o);
+	uint64_t facts = facts_of(o);
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct rule *r = &rules[i];

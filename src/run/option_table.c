@@ -36,7 +36,9 @@ enum long_key {
 	KEY_SCRIPT,
 	KEY_SOURCE_PATH,
 	KEY_MARK,
-	KEY_MARK_EVERY
+	KEY_MARK_EVERY,
+	KEY_HISTORY,
+	KEY_AT
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -50,6 +52,10 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_MARK, "mark", "PID", option_values_mark, 0, "mark this moment in a process, under a NAME if given" },
 	{ KEY_MARK_EVERY, "mark-every", "SECS", option_values_mark_every, 0,
 		"mark a moment every SECS, to compare later" },
+	{ KEY_AT, "at", "TIME", option_values_at, 0,
+		"report or show that moment: 12.5s, 50%, peak, A..B" },
+	{ KEY_HISTORY, "history", "SIZE", option_values_history, 0,
+		"memory for the past (default 32M, 0 = none)" },
 	{ 'd', "delay", "SECS", option_values_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
 	{ 'n', "frames", "N", option_values_frames, 0, "stop after N frames" },
 	{ 's', "sort", "COLUMN", option_values_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },

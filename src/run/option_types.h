@@ -17,6 +17,7 @@
 #define OPTIONS_DEPTH_DEFAULT 128u
 #define OPTIONS_DEPTH_MAX     1024u
 #define OPTIONS_TOP_DEFAULT   20u
+#define OPTIONS_HISTORY_BYTES (UINT64_C(32) << 20) /* hours of a server, minutes of a compiler */
 
 /* What to do. A command line gives exactly one. */
 enum options_mode {
@@ -95,6 +96,9 @@ struct options {
 	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists separated by colons */
 	unsigned nsource_paths;
 	const char *filter; /* a valid filter (src/model/filter.h); NULL: all */
+	/* The past. */
+	uint64_t history_limit; /* bytes that each process's history may take; 0: no history */
+	const char *at; /* a valid moment (at_time.h); NULL: now */
 	bool show_hidden;
 	bool full_names;
 	enum name_style names; /* from full_names, or from the settings */

@@ -13,10 +13,13 @@
 #include "src/leak/scan_options.h"
 #include "src/model/leaks.h"
 #include "src/model/settings.h"
+#include "src/run/at_time.h"
 #include "src/util/units.h"
 
 #define DELAY_MIN_NS (SETTINGS_DELAY_MIN_MS * UINT64_C(1000000))
 #define DELAY_MAX_NS (SETTINGS_DELAY_MAX_MS * UINT64_C(1000000))
+/* Less would hold no more than a few ticks of a large program. */
+#define HISTORY_LEAST_BYTES (UINT64_C(1) << 20)
 
 static int error_set(struct option_error *why, const char *text)
 {
@@ -448,5 +451,22 @@ int option_values_library(struct options *o, const char *value, struct option_er
 	if (!*value)
 		return error_set(why, "must be the path of libheaptop.so");
 	o->library = value;
+	return 0;
+}
+
+int option_values_history(struct options *o, const char *value, struct option_error *why)
+{
+	if (units_parse_bytes(value, &o->history_limit) ||
+		(o->history_limit && o->history_limit < HISTORY_LEAST_BYTES))
+		return error_set(why, "must be 1M or more, or 0 for no history");
+	return 0;
+}
+
+int option_values_at(struct options *o, const char *value, struct option_error *why)
+{
+	if (at_time_check(value) != 0)
+		return error_set(why,
+			"must be a time (12.5s, 1m30s, 0:11), 50%, peak, mark:NAME, end, or A..B");
+	o->at = value;
 	return 0;
 }

@@ -48,6 +48,8 @@ option_values_set option_values_follow;
 option_values_set option_values_no_follow;
 option_values_set option_values_no_follow_fork;
 option_values_set option_values_library;
+option_values_set option_values_history;
+option_values_set option_values_at;
 
 /* Sets the mode of the command line. 0, or -EINVAL with `why` filled when it has another one. */
 int option_values_mode(struct options *o, enum options_mode mode, struct option_error *why);

@@ -149,6 +149,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.leak_roots = OPTIONS_ROOTS_ALL,
 		.leak_copying = OPTIONS_COPY_AUTO,
 		.leak_heuristics = OPTIONS_HEURISTICS_ALL,
+		.history_limit = OPTIONS_HISTORY_BYTES,
 		.depth = OPTIONS_DEPTH_DEFAULT };
 	getopt_lists_make(&getopt_lists);
 	opterr = 0;

@@ -19,7 +19,7 @@
 #define RATE_MIN_S    0.05 /* a rate over less is noise */
 
 /* The live bytes of a process at its last readings. */
-struct history {
+struct readings {
 	uint64_t id;
 	unsigned count; /* readings taken; the last RATE_READINGS are kept */
 	uint64_t live[RATE_READINGS], ns[RATE_READINGS];
@@ -40,8 +40,8 @@ struct process_table {
 	unsigned shows;
 	struct process_row row[PROCESSES_MAX];
 	size_t rows, more;
-	struct history history[PROCESSES_MAX];
-	size_t histories;
+	struct readings readings[PROCESSES_MAX];
+	size_t nreadings;
 	struct unrecorded_children *unrecorded; /* NULL: no memory, and the list has none of them */
 };
 
@@ -83,14 +83,19 @@ struct process_tree *process_table_current(const struct process_table *p)
 	return p->shown;
 }
 
-void process_table_tick(struct process_table *p)
+void process_table_tick(struct process_table *p, struct histories *h)
 {
+	struct snapshot *s;
+
 	for (size_t i = 0; i < p->visits; i++) {
 		struct process_tree *w = p->visit[i].watch;
 
 		process_tree_poll(w);
-		if (w != p->shown)
-			snapshot_unref(session_tick(process_tree_session(w)));
+		if (w == p->shown)
+			continue;
+		s = session_tick(process_tree_session(w));
+		histories_add(h, s);
+		snapshot_unref(s);
 	}
 }
 
@@ -216,37 +221,38 @@ static void parent_find(struct process_table *p, struct process_row *row)
 
 /* ---- growth ------------------------------------------------------------------------------- */
 
-static struct history *history_of(struct process_table *p, uint64_t id)
+static struct readings *readings_of(struct process_table *p, uint64_t id)
 {
-	for (size_t i = 0; i < p->histories; i++)
-		if (p->history[i].id == id)
-			return &p->history[i];
-	if (p->histories == PROCESSES_MAX)
+	for (size_t i = 0; i < p->nreadings; i++)
+		if (p->readings[i].id == id)
+			return &p->readings[i];
+	if (p->nreadings == PROCESSES_MAX)
 		return NULL;
-	p->history[p->histories] = (struct history){ .id = id };
-	return &p->history[p->histories++];
+	p->readings[p->nreadings] = (struct readings){ .id = id };
+	return &p->readings[p->nreadings++];
 }
 
 static void row_rate(struct process_table *p, struct process_row *row, uint64_t now)
 {
-	struct history *history = history_of(p, row->id);
+	struct readings *readings = readings_of(p, row->id);
 	unsigned oldest, at;
 	double seconds;
 
-	if (!history || !row->has_live)
+	if (!readings || !row->has_live)
 		return;
-	history->seen = true;
-	oldest = history->count >= RATE_READINGS ? history->count % RATE_READINGS : 0;
-	if (history->count > 0) {
-		seconds = (double)(now - history->ns[oldest]) / 1e9;
+	readings->seen = true;
+	oldest = readings->count >= RATE_READINGS ? readings->count % RATE_READINGS : 0;
+	if (readings->count > 0) {
+		seconds = (double)(now - readings->ns[oldest]) / 1e9;
 		row->has_rate = seconds > RATE_MIN_S;
 		if (row->has_rate)
 			row->rate_bytes_per_s =
-				((double)row->live_bytes - (double)history->live[oldest]) / seconds;
+				((double)row->live_bytes - (double)readings->live[oldest]) /
+				seconds;
 	}
-	at = history->count++ % RATE_READINGS;
-	history->live[at] = row->live_bytes;
-	history->ns[at] = now;
+	at = readings->count++ % RATE_READINGS;
+	readings->live[at] = row->live_bytes;
+	readings->ns[at] = now;
 }
 
 static void rates_fill(struct process_table *p)
@@ -254,14 +260,14 @@ static void rates_fill(struct process_table *p)
 	uint64_t now = clock_monotonic_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < p->histories; i++)
-		p->history[i].seen = false;
+	for (size_t i = 0; i < p->nreadings; i++)
+		p->readings[i].seen = false;
 	for (size_t i = 0; i < p->rows; i++)
 		row_rate(p, &p->row[i], now);
-	for (size_t i = 0; i < p->histories; i++)
-		if (p->history[i].seen)
-			p->history[kept++] = p->history[i];
-	p->histories = kept;
+	for (size_t i = 0; i < p->nreadings; i++)
+		if (p->readings[i].seen)
+			p->readings[kept++] = p->readings[i];
+	p->nreadings = kept;
 }
 
 size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more)

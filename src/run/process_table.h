@@ -8,6 +8,7 @@
 #define SRC_RUN_PROCESS_TABLE_H
 
 #include "src/model/processes.h"
+#include "src/run/histories.h"
 #include "src/run/process_tree.h"
 
 struct process_table;
@@ -26,7 +27,8 @@ size_t process_table_rows(struct process_table *p, const struct process_row **ro
 int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap);
 /* The process that is shown. */
 struct process_tree *process_table_current(const struct process_table *p);
-/* Reads the open processes that are not shown, so that their trends have no gap. */
-void process_table_tick(struct process_table *p);
+/* Reads the open processes that are not shown, so that their trends and their histories in `h` (may
+ * be NULL) have no gap. */
+void process_table_tick(struct process_table *p, struct histories *h);
 
 #endif

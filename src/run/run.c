@@ -45,6 +45,7 @@ struct run {
 	struct output *output; /* of the terminal we gave it; or NULL */
 	bool output_open;
 	struct suppressions *suppressions;
+	struct past past;
 	bool waits_at_exit;
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
@@ -72,12 +73,15 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
 	char message[READ_MESSAGE_MAX];
 	struct session *s = session_open(path, &w.session, message);
+	int rc;
 
 	if (!s)
 		return failure_print(message);
 	r->watch = process_tree_new(s, &w);
-	if (r->watch)
-		return sample_start(r);
+	if (r->watch) {
+		rc = past_open(&r->past, r->options);
+		return rc ? rc : sample_start(r);
+	}
 	session_close(s);
 	return failure_print_errno("cannot observe the program's processes", -ENOMEM);
 }
@@ -243,10 +247,11 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 		rc = suppression_files_load(r);
 	if (rc == 0)
 		rc = program_open(r, screen);
-	if (rc == 0)
+	if (rc == 0) {
 		*out = r;
-	else
-		run_close(r);
+		return 0;
+	}
+	run_close(r);
 	return rc;
 }
 
@@ -265,6 +270,11 @@ struct process_tree *run_watch(const struct run *r)
 struct session *run_session(const struct run *r)
 {
 	return process_tree_session(r->watch);
+}
+
+struct past *run_past(struct run *r)
+{
+	return &r->past;
 }
 
 pid_t run_child(const struct run *r)
@@ -374,6 +384,7 @@ struct snapshot *run_tick(struct run *r)
 	process_tree_sample_adjust(r->watch);
 	s = session_tick(process_tree_session(r->watch));
 	error = errno;
+	past_add(&r->past, s);
 	silence_check(r, s);
 	errno = error;
 	return s;
@@ -381,9 +392,13 @@ struct snapshot *run_tick(struct run *r)
 
 struct snapshot *run_final(struct run *r)
 {
+	struct snapshot *s;
+
 	child_poll(r);
 	process_tree_poll(r->watch);
-	return process_tree_final(r->watch, NAMES_TIMEOUT_NS);
+	s = process_tree_final(r->watch, NAMES_TIMEOUT_NS);
+	histories_add(r->past.histories, s);
+	return s;
 }
 
 int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds, int max)
@@ -531,6 +546,7 @@ int run_close(struct run *r)
 
 	terminal_drop(r);
 	end_await(r);
+	past_close(&r->past);
 	if (r->watch)
 		session_sample_leave(process_tree_session(r->watch));
 	if (r->ended)

@@ -12,6 +12,7 @@
 
 #include "src/leak/analysis/suppressions.h"
 #include "src/run/options.h"
+#include "src/run/past.h"
 #include "src/run/process_tree.h"
 
 struct run;
@@ -33,6 +34,8 @@ const struct options *run_options(const struct run *r);
 struct process_tree *run_watch(const struct run *r);
 /* The session of the program's current image: process_tree_session. */
 struct session *run_session(const struct run *r);
+/* What is kept of the past. */
+struct past *run_past(struct run *r);
 /* The launched program; 0: it was not launched. */
 pid_t run_child(const struct run *r);
 /* Whether it was launched and has ended. */

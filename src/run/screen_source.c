@@ -18,7 +18,7 @@
 #include "src/run/snapshot_file.h"
 #include "src/session/age_classes.h"
 #include "src/session/threads.h"
-#include "src/source/source_cache.h"
+#include "src/run/source_search.h"
 #include "src/sym/sym.h"
 #include "src/target/output.h"
 #include "src/util/clock.h"
@@ -32,10 +32,14 @@ struct screen_source {
 	struct exit_scan *exit_scan;
 	struct map_reader *mapping; /* made when it is asked for */
 	struct source_cache *sources; /* made when they are asked for */
+	struct snapshot *now; /* the newest one of the process on the screen, or NULL */
+	struct moment moment; /* the one on the screen, of the image that owned `moment_of` then */
+	const void *moment_of;
 };
 
 static void parts_free(struct screen_source *s)
 {
+	snapshot_unref(s->now);
 	exit_scan_free(s->exit_scan);
 	screen_leaks_free(s->leaks);
 	process_table_free(s->processes);
@@ -92,27 +96,82 @@ static struct session *session_shown(const struct screen_source *s)
 
 static struct snapshot *tick(struct screen_source *s)
 {
-	struct snapshot *snap = run_tick(s->run);
-	int error = errno;
+	struct histories *histories = run_past(s->run)->histories;
+	struct snapshot *snap;
+	int error;
 
-	process_table_tick(s->processes);
+	snap = run_tick(s->run);
+	error = errno;
+	process_table_tick(s->processes, histories);
 	errno = error;
 	if (watch_shown(s) == run_watch(s->run))
 		return snap;
 	snapshot_unref(snap);
-	return session_tick(session_shown(s));
+	snap = session_tick(session_shown(s));
+	histories_add(histories, snap);
+	return snap;
+}
+
+/* The moment on the screen, of the program that `now` is the newest snapshot of. */
+static struct snapshot *moment_take(struct screen_source *s, struct snapshot *now)
+{
+	struct snapshot *then;
+
+	if (!now || s->moment_of != now->owner)
+		s->moment = (struct moment){ .kind = SNAP_NOW };
+	if (!now || s->moment.kind == SNAP_NOW)
+		return now;
+	then = histories_moment(run_past(s->run)->histories, now, &s->moment);
+	snapshot_unref(now);
+	return then;
 }
 
 struct snapshot *screen_source_tick(void *screen, const char **error)
 {
 	static char why[256];
 	struct screen_source *s = screen;
-	struct snapshot *snap = tick(s);
+	struct snapshot *now = tick(s), *shown;
 
-	if (!snap)
+	if (!now)
 		*error = error_hint_line(why, sizeof(why), "cannot read the segment", errno);
-	screen_leaks_tick(s->leaks, session_shown(s), snap);
-	return snap;
+	screen_leaks_tick(s->leaks, session_shown(s), now);
+	snapshot_unref(s->now);
+	s->now = now;
+	if (now)
+		snapshot_ref(now);
+	shown = moment_take(s, now);
+	if (now && !shown)
+		*error = error_hint_line(why, sizeof(why), "cannot show that moment", errno);
+	return shown;
+}
+
+/* ---- the past ---- */
+
+const struct timeline *screen_source_timeline(void *screen)
+{
+	struct screen_source *s = screen;
+	const struct past *past = run_past(s->run);
+	const struct timeline *kept = histories_timeline(past->histories, s->now);
+
+	return kept && kept->npoints ? kept : NULL;
+}
+
+int screen_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+	const struct timeline *kept = histories_timeline(run_past(s->run)->histories, s->now);
+
+	if (m->kind == SNAP_PEAK && !(s->now && s->now->totals.has_at_peak)) {
+		snprintf(msg, cap, "this program's recorder does not keep what made the peak");
+		return -ENODATA;
+	}
+	if (m->kind > SNAP_PEAK && (!kept || kept->npoints == 0)) {
+		snprintf(msg, cap, "nothing is kept of the past (see --history)");
+		return -ENODATA;
+	}
+	s->moment = *m;
+	s->moment_of = s->now ? s->now->owner : NULL;
+	return 0;
 }
 
 int screen_source_detail(
@@ -186,7 +245,8 @@ int screen_source_save(void *screen, const struct snapshot *rows, const struct e
 	struct screen_source *s = screen;
 	struct snapshot saved = *rows;
 
-	saved.leaks = screen_leaks_last(s->leaks, session_shown(s));
+	if (rows->moment == SNAP_NOW)
+		saved.leaks = screen_leaks_last(s->leaks, session_shown(s));
 	return snapshot_file_save(&saved, e, run_options(s->run), msg, cap);
 }
 
@@ -291,27 +351,12 @@ void screen_source_since(void *screen, unsigned since, unsigned until)
 	marks_choose(session_marks(session_shown(screen)), since, until);
 }
 
-static struct source_cache *sources_make(const struct options *o)
-{
-	struct source_file_dirs dirs = { 0 };
-	struct source_cache *made = NULL;
-	int rc = 0;
-
-	for (unsigned i = 0; rc == 0 && i < o->nsource_paths; i++)
-		rc = source_file_dirs_add(&dirs, o->source_paths[i]);
-	if (rc != -ENOMEM) /* -E2BIG and the like: the first directories are searched */
-		made = source_cache_new(&dirs);
-	if (!made)
-		source_file_dirs_free(&dirs);
-	return made;
-}
-
 const struct source_text *screen_source_text(void *screen, const struct frame *f)
 {
 	struct screen_source *s = screen;
 
 	if (!s->sources)
-		s->sources = sources_make(run_options(s->run));
+		s->sources = source_search_new(run_options(s->run));
 	return s->sources ? source_cache_get(s->sources, f->file, f->module->path) : NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "src/model/leaks.h"
 #include "src/model/processes.h"
 #include "src/model/settings.h"
+#include "src/model/timeline.h"
 #include "src/run/run.h"
 
 struct screen_source;
@@ -24,6 +25,8 @@ int screen_source_close(struct screen_source *s);
 struct snapshot *screen_source_tick(void *screen, const char **error);
 int screen_source_detail(
 	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out);
+int screen_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap);
+const struct timeline *screen_source_timeline(void *screen);
 int screen_source_fds(void *screen, struct pollfd *fds, int max);
 bool screen_source_ready(void *screen);
 uint64_t screen_source_now(void *screen);

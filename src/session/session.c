@@ -551,7 +551,7 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 {
 	struct session *s = of->owner;
 	struct ht_hist h;
-	int rc = read_hist(s->segment, site, &h);
+	int rc = of->moment == SNAP_NOW ? read_hist(s->segment, site, &h) : -ENODATA;
 
 	if (rc != 0)
 		return rc;

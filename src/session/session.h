@@ -71,7 +71,8 @@ struct marks *session_marks(struct session *s);
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
  */
 struct snapshot *session_tick(struct session *s);
-/* Histograms of one site of a session's snapshot, as they are now. 0 or -errno. */
+/* Histograms of one site of a session's snapshot, as they are now. 0 or -errno; -ENODATA for the
+ * snapshot of another moment. */
 int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail *out);
 /* Readable when names have come in; session_collect takes them, true when any did. */
 int session_fd(const struct session *s);

@@ -419,6 +419,23 @@ TEST(sort_help_lists_every_column)
 		CHECK_INT(PARSE("-s", column_table[i].key, "x").o.sort, i);
 }
 
+TEST(histories)
+{
+	CHECK(PARSE("--history", "0", "a").o.history_limit == 0);
+	CHECK(PARSE("a").o.history_limit == 32u << 20);
+	CHECK(refused(PARSE("--history", "1K", "a"), "--history 1K: must be 1M or more"));
+}
+
+TEST(moments)
+{
+	CHECK_STR(PARSE("-r", "f", "--at", "1m30s").o.at, "1m30s");
+	CHECK_INT(PARSE("-r", "f", "--at", "peak", "-b").status, -1);
+	CHECK_INT(PARSE("--at", "1s..2s", "--report", "a").status, -1);
+	CHECK(refused(PARSE("--at", "x", "--report", "a"), "--at x: must be a time"));
+	CHECK(refused(PARSE("--at", "peak", "a"), "--at requires -r FILE or a report"));
+	CHECK(refused(PARSE("--at", "peak", "-b", "a"), "--at requires -r FILE or a report"));
+}
+
 int main(void)
 {
 	RUN(words);
@@ -436,6 +453,8 @@ int main(void)
 	RUN(leak_check);
 	RUN(leak_check_every);
 	RUN(junit);
+	RUN(histories);
+	RUN(moments);
 	RUN(bad_values);
 	RUN(missing_values);
 	RUN(unknown_options);
