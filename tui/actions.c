@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include "src/model/growth.h"
 #include "src/util/units.h"
+#include "tui/curses_api.h"
 #include "tui/find.h"
 #include "tui/group.h"
+#include "tui/moments.h"
+#include "tui/shown_moment.h"
 #include "tui/refresh.h"
 #include "tui/view_detail.h"
 #include "tui/view_leaks.h"
@@ -21,8 +24,13 @@
 #define DELAY_MIN_NS 100000000ull
 #define DELAY_MAX_NS 60000000000ull
 
+/* Home and End belong to the time line while its cursor is what moved last. */
 void action_move(struct ui *ui, int motion, int key)
 {
+	if (ui->moments.was_active && (key == KEY_HOME || key == KEY_END)) {
+		moments_edge(ui, key == KEY_HOME);
+		return;
+	}
 	ui_move(ui, (enum list_motion)motion);
 }
 
@@ -159,7 +167,8 @@ void action_reverse(struct ui *ui, int arg, int key)
 
 void action_freeze(struct ui *ui, int arg, int key)
 {
-	refresh_freeze(ui, !ui->frozen);
+	if (!moments_leave(ui))
+		refresh_freeze(ui, !ui->frozen);
 }
 
 void action_hold(struct ui *ui, int arg, int key)
@@ -386,6 +395,8 @@ void action_back(struct ui *ui, int may_quit, int key)
 		return;
 	if (ui_pop(ui) || group_leave(ui))
 		return;
+	if (!may_quit && moments_leave(ui))
+		return;
 	if (!may_quit && ui->filter) {
 		find_filter_set(ui, NULL);
 		refresh_views(ui);
@@ -411,7 +422,7 @@ void action_quit(struct ui *ui, int arg, int key)
 
 bool action_is_frozen(const struct ui *ui)
 {
-	return ui->frozen;
+	return shown_moment_is_elsewhere(ui);
 }
 
 bool action_is_tree(const struct ui *ui)

@@ -33,6 +33,7 @@ static const struct {
 	[STYLE_INFO] = { COLOR_CYAN, A_NORMAL, A_NORMAL, 0 },
 	[STYLE_KEY] = { -1, A_BOLD, A_BOLD, 0 },
 	[STYLE_LABEL] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
+	[STYLE_MOMENT] = { COLOR_RED, A_REVERSE | A_BOLD, A_REVERSE | A_BOLD, COLOR_MAGENTA },
 };
 
 static const char *const glyph_table[GLYPH_COUNT][2] = {
@@ -52,6 +53,7 @@ static const char *const glyph_table[GLYPH_COUNT][2] = {
 	[GLYPH_TREE_END] = { "└─", "`-" },
 	[GLYPH_CALLS] = { " → ", " > " },
 	[GLYPH_CALLED_BY] = { " ← ", " < " },
+	[GLYPH_SHADE] = { "░", ":" },
 };
 
 static attr_t style_attr[STYLE_COUNT];

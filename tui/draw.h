@@ -25,6 +25,7 @@ enum draw_style {
 	STYLE_INFO,
 	STYLE_KEY, /* a key's name in hints */
 	STYLE_LABEL, /* a key's meaning in the bottom bar */
+	STYLE_MOMENT, /* another moment than now, and its place on the time line */
 	STYLE_COUNT
 };
 
@@ -46,6 +47,7 @@ enum draw_glyph {
 	GLYPH_TREE_END,
 	GLYPH_CALLS,
 	GLYPH_CALLED_BY,
+	GLYPH_SHADE, /* the background of a range */
 	GLYPH_COUNT
 };
 

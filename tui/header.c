@@ -15,27 +15,14 @@
 #include "tui/draw.h"
 #include "tui/group.h"
 #include "tui/infoline.h"
+#include "tui/moment_words.h"
+#include "tui/shown_moment.h"
+#include "tui/time_strip.h"
 
 #define BAR_LEAST     8
 #define BAR_MOST      40
 #define NARROW	      90 /* with fewer cells, words are left out */
 #define COMMAND_LEAST 14 /* with fewer cells, other facts of the title are dropped first */
-
-/* "12:41", "1:02:03", "2d 03:04:05": a clock that ticks, where units_duration would jump. */
-static const char *header_clock(char buf[UNITS_MAX], uint64_t ns)
-{
-	uint64_t s = ns / 1000000000u, h = s / 3600, d = h / 24;
-	unsigned mm = (unsigned)(s / 60 % 60), ss = (unsigned)(s % 60);
-
-	if (d)
-		snprintf(buf, UNITS_MAX, "%" PRIu64 "d %02u:%02u:%02u", d, (unsigned)(h % 24), mm,
-			ss);
-	else if (h)
-		snprintf(buf, UNITS_MAX, "%u:%02u:%02u", (unsigned)h, mm, ss);
-	else
-		snprintf(buf, UNITS_MAX, "%u:%02u", mm, ss);
-	return buf;
-}
 
 static enum draw_style header_state_style(const struct snapshot *snap)
 {
@@ -57,15 +44,17 @@ static enum draw_style header_state_style(const struct snapshot *snap)
 static void header_state(const struct ui *ui, struct infoline *s)
 {
 	const struct snapshot *snap = ui->current;
-	char text[48], clock[UNITS_MAX];
+	char text[48], clock[UNITS_MAX], badge[MOMENT_WORDS_MAX];
 
+	if (*moment_words_badge(ui, badge))
+		infoline_right(s, 99, STYLE_MOMENT, " %s ", badge);
 	if (ui->frozen)
 		infoline_right(s, 90, STYLE_WARN, "%s FROZEN %s", draw_glyph(GLYPH_FROZEN),
-			header_clock(clock, ui_now_ns(ui) - ui->frozen_ns));
+			units_uptime(clock, ui_now_ns(ui) - ui->frozen_ns));
 	if (snap->state != SNAP_RUNNING)
 		infoline_right(
 			s, 91, header_state_style(snap), "%s", snapshot_state_text(snap, text));
-	else if (!ui->frozen)
+	else if (!ui->frozen && !*badge)
 		infoline_right(s, 90, STYLE_GOOD, "%s LIVE", draw_glyph(GLYPH_LIVE));
 }
 
@@ -84,6 +73,20 @@ static const char *header_command(const struct snapshot *snap, unsigned width)
 	return command;
 }
 
+/* A recording that is written, where the time line does not say so. */
+static void header_recording(const struct ui *ui, struct infoline *s)
+{
+	const struct timeline *t = ui_recording(ui);
+	char text[UNITS_MAX];
+
+	if (!t || !t->file || t->replay || ui->layout.history_height > 1)
+		return;
+	if (t->trouble)
+		infoline_right(s, 88, STYLE_BAD, "not recorded: %s", t->trouble);
+	else
+		infoline_right(s, 45, STYLE_PLAIN, "rec %s", units_bytes(text, t->file_bytes));
+}
+
 static void header_title(const struct ui *ui, int y, unsigned width)
 {
 	const struct snapshot *snap = ui->current;
@@ -97,7 +100,8 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	/* If the program ended early, /proc was perhaps never read. */
 	if (snap->proc.valid && snap->proc.threads)
 		infoline_left(&s, 50, STYLE_PLAIN, "%" PRIu32 " thr", snap->proc.threads);
-	infoline_left(&s, 65, STYLE_PLAIN, "up %s", header_clock(text, snap->uptime_ns));
+	infoline_left(&s, 65, STYLE_PLAIN, "up %s", units_uptime(text, shown_moment_newest_ns(ui)));
+	header_recording(ui, &s);
 	infoline_right(&s, 40, STYLE_PLAIN, "%.3gs", (double)ui->options.delay_ns / 1e9);
 	infoline_right(&s, 55, STYLE_PLAIN, "self %.1f%%cpu %s", snap->viewer_cpu_percent,
 		units_bytes(text, snap->viewer_rss));
@@ -150,19 +154,28 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	header_bar(&s, "Live", t->live_bytes, t->peak_live_bytes, width);
 	infoline_left(&s, 90, STYLE_BOLD, "%6s", units_bytes(a, t->live_bytes));
 	infoline_left(&s, 70, STYLE_PLAIN, "peak %s", units_bytes(a, t->peak_live_bytes));
-	infoline_left(&s, 45, STYLE_PLAIN, "@%s", header_clock(b, t->peak_ns));
+	infoline_left(&s, 45, STYLE_PLAIN, "@%s", units_uptime(b, t->peak_ns));
 	infoline_tight(&s);
-	infoline_right(&s, 80,
-		t->growth_bytes_per_s > 0   ? STYLE_WARN
-		: t->growth_bytes_per_s < 0 ? STYLE_GOOD
-					    : STYLE_PLAIN,
-		"%s", units_rate(a, t->growth_bytes_per_s));
+	if (ui_moment(ui) != SNAP_PEAK)
+		infoline_right(&s, 80,
+			t->growth_bytes_per_s > 0   ? STYLE_WARN
+			: t->growth_bytes_per_s < 0 ? STYLE_GOOD
+						    : STYLE_PLAIN,
+			"%s", units_rate(a, t->growth_bytes_per_s));
 	header_window(ui->current, &s);
-	infoline_right(&s, 50, STYLE_PLAIN, "%s %sgrowing", units_count(a, ui->growing),
-		width < NARROW	   ? ""
-		: ui->growing == 1 ? "site "
-				   : "sites ");
+	if (ui_moment(ui) == SNAP_NOW) /* growth is known only of now */
+		infoline_right(&s, 50, STYLE_PLAIN, "%s %sgrowing", units_count(a, ui->growing),
+			width < NARROW	   ? ""
+			: ui->growing == 1 ? "site "
+					   : "sites ");
 	infoline_draw(&s, y, 1, width - 2);
+}
+
+/* At the peak only live bytes and blocks are known: the other figures are those of now. */
+static void header_of_now(const struct ui *ui, struct infoline *s)
+{
+	if (ui_moment(ui) == SNAP_PEAK)
+		infoline_left(s, 97, STYLE_MOMENT, " now ");
 }
 
 /* After the end: the last value read, or the maximum that the kernel reported. */
@@ -174,6 +187,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 	char a[UNITS_MAX];
 
 	header_bar(&s, "RSS ", p->rss, p->hwm, width);
+	header_of_now(ui, &s);
 	if (!p->valid || (ended && !p->rss))
 		infoline_left(&s, 90, STYLE_DIM, "unknown: the program had already ended");
 	if (p->valid && ended && !p->rss) {
@@ -188,7 +202,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 		infoline_left(&s, 60, p->swap ? STYLE_WARN : STYLE_PLAIN, "swap %s",
 			units_bytes(a, p->swap));
 		/* After the end, live bytes may be newer than the last RSS. */
-		if (!ended && ui->current->totals.live_bytes) {
+		if (!ended && ui->current->totals.live_bytes && ui_moment(ui) != SNAP_PEAK) {
 			double times = (double)p->rss / (double)ui->current->totals.live_bytes;
 
 			infoline_right(
@@ -216,29 +230,21 @@ static void header_ops(const struct ui *ui, int y, unsigned width)
 	char a[UNITS_MAX], b[UNITS_MAX];
 
 	infoline_left(&s, 99, STYLE_INFO, "Ops");
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		infoline_left(&s, ops[i].priority, STYLE_PLAIN, "%s %s %s", ops[i].name,
-			units_count(a, ops[i].total), units_freq(b, ops[i].per_s));
+	header_of_now(ui, &s);
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		infoline_left(&s, ops[i].priority, STYLE_PLAIN, "%s %s", ops[i].name,
+			units_count(a, ops[i].total));
+		if (ui_moment(ui) != SNAP_PEAK)
+			infoline_join(&s, STYLE_PLAIN, " %s", units_freq(b, ops[i].per_s));
+	}
+	if (ui_moment(ui) == SNAP_PEAK) {
+		infoline_draw(&s, y, 1, width - 2);
+		return;
+	}
 	infoline_right(&s, 70, STYLE_PLAIN, "faults %s min", units_freq(a, p->minor_faults_per_s));
 	infoline_join(&s, p->major_faults_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "  %s maj",
 		units_freq(a, p->major_faults_per_s));
 	infoline_draw(&s, y, 1, width - 2);
-}
-
-/* The counts to the right of the history graph. */
-static void header_counts(const struct snapshot *snap, struct infoline *s)
-{
-	const struct snap_totals *t = &snap->totals;
-	char a[UNITS_MAX], b[UNITS_MAX];
-
-	infoline_right(s, 80, STYLE_PLAIN, "%s blocks", units_count(a, t->live_blocks));
-	infoline_right(s, 70, STYLE_PLAIN, "%s site%s", units_count(a, snap->nsites),
-		snap->nsites == 1 ? "" : "s");
-	if (t->untracked_blocks)
-		infoline_right(s, 85, STYLE_BAD, "untracked %s/%s",
-			units_count(a, t->untracked_blocks), units_bytes(b, t->untracked_bytes));
-	else
-		infoline_right(s, 65, STYLE_PLAIN, "untracked 0");
 }
 
 /* The program adds a point when its heap changes; since the last point nothing changed. */
@@ -297,8 +303,10 @@ static void header_history(const struct ui *ui, int y, unsigned width)
 	char graph[SNAP_HISTORY_POINTS * 4 + 1], span[UNITS_MAX];
 	unsigned used, room;
 
-	infoline_left(&s, 60, STYLE_INFO, "%5s", header_clock(span, snap->uptime_ns));
-	header_counts(snap, &s);
+	if (time_strip_draw(ui, y, width))
+		return;
+	infoline_left(&s, 60, STYLE_INFO, "%5s", units_uptime(span, snap->uptime_ns));
+	time_strip_counts(snap, &s);
 	used = infoline_fit(&s, width - 2);
 	room = width - 2 > used + 2 * INFOLINE_GAP ? width - 2 - used - 2 * INFOLINE_GAP : 0;
 	infoline_draw(&s, y, 1, width - 2);
@@ -368,9 +376,19 @@ static void header_since(const struct snapshot *snap, struct infoline *s)
 	infoline_elastic(s, 12);
 }
 
+/* Which moment the rows are of, where no title says so. */
+static void header_moment(const struct ui *ui, struct infoline *s)
+{
+	char badge[MOMENT_WORDS_MAX];
+
+	if (ui->layout.y[ROW_TITLE] < 0 && *moment_words_badge(ui, badge))
+		infoline_right(s, 100, STYLE_MOMENT, " %s ", badge);
+}
+
 static void header_order(const struct ui *ui, struct infoline *s)
 {
 	const struct column_info *c = &column_table[ui->sort];
+	char clock[UNITS_MAX];
 
 	if (ui_view(ui)->facts)
 		ui_view(ui)->facts(ui, s);
@@ -384,7 +402,12 @@ static void header_order(const struct ui *ui, struct infoline *s)
 		infoline_right(s, 92, STYLE_WARN, "filter: %s", filter_text(ui->filter));
 		infoline_elastic(s, 14);
 	}
-	if (ui->shown && ui->shown->since)
+	header_moment(ui, s);
+	/* Only the table of sites counts what is in a range. */
+	if (ui_moment(ui) == SNAP_RANGE && !(ui_view(ui)->scope & (IN_SITES | IN_DETAIL)))
+		infoline_right(s, 88, STYLE_WARN, "as of %s",
+			moment_words_clock(ui, ui->shown->uptime_ns, clock));
+	if (ui_counts_since(ui) && ui_moment(ui) == SNAP_NOW)
 		header_since(ui->shown, s);
 	if (ui->hold)
 		infoline_right(s, 85, STYLE_WARN, "order held (o)");
@@ -410,7 +433,7 @@ static void header_tab_line(const struct ui *ui, struct infoline *s, int id[VIEW
 		id[s->count] = i;
 		infoline_left(s, front ? 99 : 90, front ? STYLE_BOLD : STYLE_PLAIN, "%s", text);
 		s->item[s->count - 1].gap = 0;
-		if (front && s->item[s->count - 1].cells > width)
+		if (front && (s->item[s->count - 1].cells > width || ui_moment(ui) != SNAP_NOW))
 			infoline_elastic(s, 8);
 	}
 	header_order(ui, s);

@@ -94,6 +94,7 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 	const struct snap_size *sizes = h->sizes;
 	char label[UNITS_MAX + 8], numbers[UNITS_MAX * 3], a[UNITS_MAX], b[UNITS_MAX];
 	unsigned number_cells = NUMBER_CELLS;
+	bool bytes = size_has_bytes(h, cells);
 	uint64_t most_live = 0, most = 0;
 	int used = 0;
 	bool live;
@@ -108,15 +109,18 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 	else
 		snprintf(label, sizeof(label), "%s%s", draw_glyph(GLYPH_AT_MOST),
 			units_bytes(a, snap_size_le(bucket)));
-	if (size_has_bytes(h, cells)) {
+	if (bytes) {
 		used = snprintf(numbers, sizeof(numbers), "%*s", BYTES_CELLS,
 			units_bytes(a, sizes[bucket].live_bytes));
 		number_cells += BYTES_CELLS;
 	}
-	snprintf(numbers + used, sizeof(numbers) - (size_t)used, "%*s / %6s", used ? 8 : 6,
-		units_count(a, sizes[bucket].live_blocks), units_count(b, sizes[bucket].allocs));
+	used += snprintf(numbers + used, sizeof(numbers) - (size_t)used, "%*s", bytes ? 8 : 6,
+		units_count(a, sizes[bucket].live_blocks));
+	if (!h->live_only)
+		snprintf(numbers + used, sizeof(numbers) - (size_t)used, " / %6s",
+			units_count(b, sizes[bucket].allocs));
 	bar_draw(y, x, cells, label, live ? sizes[bucket].live_blocks : sizes[bucket].allocs,
-		live ? most_live : most, numbers, number_cells + (used ? 2 : 0),
+		live ? most_live : most, numbers, number_cells + (bytes ? 2 : 0),
 		live ? STYLE_GOOD : STYLE_DIM);
 }
 
@@ -145,8 +149,9 @@ void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned 
 
 	if (i == 0)
 		draw_rule(y, x, cells,
-			size_has_bytes(h, cells) ? "BLOCK SIZE: live bytes, live / all blocks"
-						 : "BLOCK SIZE: live / all");
+			h->live_only		   ? "BLOCK SIZE: live bytes, live blocks"
+			: size_has_bytes(h, cells) ? "BLOCK SIZE: live bytes, live / all blocks"
+						   : "BLOCK SIZE: live / all");
 	else if (i <= size_lines && size.count)
 		size_draw(h, size.first + (unsigned)(i - 1), y, x, cells);
 	else if (i == size_lines + 1)

@@ -11,6 +11,7 @@
 struct histogram {
 	const struct snap_size *sizes; /* SNAP_SIZE_BUCKETS */
 	const uint64_t *lifetimes; /* SNAP_LIFE_BUCKETS, frees */
+	bool live_only; /* how many blocks of each size were ever allocated is unknown */
 	bool known; /* false: they could not be read */
 };
 

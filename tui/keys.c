@@ -16,6 +16,8 @@
 #include "tui/infoline.h"
 #include "tui/key_codes.h"
 #include "tui/key_names.h"
+#include "tui/moments.h"
+#include "tui/shown_moment.h"
 #include "tui/settings_sync.h"
 #include "tui/view_detail.h"
 #include "tui/view_leaks.h"
@@ -37,10 +39,13 @@
 #define FIND  "Searching"
 #define SETUP "Settings"
 #define MARK  "Marks"
+#define TIME  "Time line"
 #define PROG  "Program"
 
 /* clang-format off */
 const struct key_binding keys_table[] = {
+	{ TIME, "F", { 'F', 0 }, IN_ALL, moments_live, 0, PLACE_HINT, "LIVE", NULL, NULL,
+		"follow the program: back to now from any moment (also Esc, Space)" },
 	{ PROG, "F1", { KEY_F(1), '?', 0 }, IN_ALL, action_help, 0, PLACE_BAR, "Help", NULL, NULL,
 		"this help (also ?)" },
 	{ PROG, "F2", { KEY_F(2), 0 }, IN_DATA | IN_SETTINGS, view_settings_open, 0, PLACE_BAR, "Setup",
@@ -124,6 +129,31 @@ const struct key_binding keys_table[] = {
 		PLACE_HINT, "pinning site", NULL, NULL, "the call site with that number in PINNED PAGES" },
 	{ LEAK, "L", { 'L', 0 }, IN_DATA | CHANGES, view_leaks_scan, 0, PLACE_HINT, "leak scan", NULL,
 		NULL, "scan for leaks now; pauses the program while its memory is read" },
+	{ TIME, ",", { ',', 0 }, IN_TIMED, moments_step, -1, PLACE_HINT, "past", "step", shown_moment_is_past,
+		"one tick back; Home: the first moment that is kept" },
+	{ TIME, ".", { '.', 0 }, IN_TIMED, moments_step, 1, PLACE_HELP, NULL, NULL, NULL,
+		"one tick forward, at the end to now; End: to now" },
+	{ TIME, "(", { '(', 0 }, IN_TIMED, moments_leap, -1, PLACE_HELP, NULL, NULL, NULL,
+		"back by a tenth of the time line" },
+	{ TIME, ")", { ')', 0 }, IN_TIMED, moments_leap, 1, PLACE_HELP, NULL, NULL, NULL,
+		"forward by a tenth of the time line" },
+	{ TIME, "S-Left", { KEY_SLEFT, 0 }, IN_TIMED, moments_column, -1, PLACE_HELP, NULL, NULL, NULL,
+		"one cell of the time line back, to the highest tick there" },
+	{ TIME, "S-Right", { KEY_SRIGHT, 0 }, IN_TIMED, moments_column, 1, PLACE_HELP, NULL, NULL, NULL,
+		"one cell of the time line forward" },
+	{ TIME, "P", { 'P', 0 }, IN_TIMED, moments_peak, 0, PLACE_HINT, "peak", "leave peak",
+		shown_moment_is_peak, "what was live at the program's peak, and back" },
+	{ TIME, "^", { '^', 0 }, IN_TIMED, moments_highest, 0, PLACE_HELP, NULL, NULL, NULL,
+		"the highest tick" },
+	{ TIME, "J", { 'J', 0 }, IN_TIMED, moments_jump, 0, PLACE_HELP, NULL, NULL, NULL,
+		"the largest rise between two ticks; again: what was allocated in it" },
+	{ TIME, "'", { '\'', 0 }, IN_TIMED, moments_mark, -1, PLACE_HELP, NULL, NULL, NULL,
+		"the mark before this moment" },
+	{ TIME, "\"", { '"', 0 }, IN_TIMED, moments_mark, 1, PLACE_HELP, NULL, NULL, NULL,
+		"the mark after it" },
+	{ TIME, "s", { 's', 0 }, IN_TIMED, moments_start, 0, PLACE_HINT, "range", "end range",
+		shown_moment_has_start,
+		"start a range here: what was allocated and freed from there to the cursor" },
 	{ LEAK, "F9", { KEY_F(9), 0 }, IN_DATA, view_leaks_tab, 0, PLACE_HELP, NULL, NULL, NULL,
 		"leaks of the last scan, and growing sites; Esc cancels a scan" },
 	{ LEAK, "E", { 'E', 0 }, IN_LEAKS | IN_WHY, view_leaks_release, 0, PLACE_HINT, "let it end", NULL,
@@ -144,9 +174,9 @@ const struct key_binding keys_table[] = {
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column with that number; again: reverse" },
-	{ TABLE, "<", { '<', ',', 0 }, IN_TABLES, action_sort_step, -1, PLACE_HELP, NULL, NULL, NULL,
+	{ TABLE, "<", { '<', 0 }, IN_TABLES, action_sort_step, -1, PLACE_HELP, NULL, NULL, NULL,
 		"sort by the column to the left" },
-	{ TABLE, ">", { '>', '.', 0 }, IN_TABLES, action_sort_step, 1, PLACE_HELP, NULL, NULL, NULL,
+	{ TABLE, ">", { '>', 0 }, IN_TABLES, action_sort_step, 1, PLACE_HELP, NULL, NULL, NULL,
 		"sort by the column to the right" },
 	{ TABLE, "I", { 'I', 'R', 0 }, IN_TABLES, action_reverse, 0, PLACE_HINT, "reverse", NULL, NULL,
 		"reverse the order (also R)" },
@@ -159,7 +189,7 @@ const struct key_binding keys_table[] = {
 	{ TABLE, "g", { 'g', 0 }, IN_SITES, group_ask, 0, PLACE_HINT, "group", NULL, NULL,
 		"group by caller, function, file, module or thread; gg: first row" },
 	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_TICKED, action_freeze, 0, PLACE_HINT, "freeze", "unfreeze",
-		action_is_frozen, "freeze the rows (also Z); the header keeps updating" },
+		action_is_frozen, "freeze the rows (also Z), and go on; the header keeps updating" },
 	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "names", NULL, NULL,
 		"names: short, full, mangled, or addresses" },
 	{ SITE, "e", { 'e', 0 }, IN_DETAIL | CHANGES, detail_source_edit, 0, PLACE_HINT, "edit", NULL, NULL,
@@ -240,8 +270,8 @@ const struct key_binding keys_table[] = {
 		"quit at once" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, LEAK, SHOW, MARK, SITE, SETUP,
-	PROG, NULL };
+const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, LEAK, SHOW, TIME, MARK, SITE,
+	SETUP, PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 static bool key_has(const struct key_binding *b, int key)
@@ -347,6 +377,10 @@ static const struct {
 	{ action_save, action_can_save },
 	{ settings_sync_save, settings_can_save },
 	{ view_processes_toggle, processes_can_list },
+	{ moments_live, shown_moment_is_elsewhere },
+	{ moments_step, shown_moment_can },
+	{ moments_peak, shown_moment_has_peak },
+	{ moments_start, shown_moment_is_past },
 };
 
 static bool key_can(const struct ui *ui, const struct key_binding *b)

@@ -28,10 +28,32 @@ static const struct {
 	[ROW_BAR] = { 10, 0, 0 },
 };
 
+#define ELSEWHERE_HEIGHT 14 /* from this height on, the time line is shown in every view */
+
 static bool row_shown(enum layout_row row, int height, unsigned flags)
 {
+	if (row == ROW_HISTORY && flags & LAYOUT_TIMELINE && flags & LAYOUT_ELSEWHERE)
+		return height >= ELSEWHERE_HEIGHT && !(flags & LAYOUT_NO_HEADER);
 	return height >= row_table[row].height && !(flags & row_table[row].unless) &&
 	       (flags & row_table[row].only) == row_table[row].only;
+}
+
+/* A time line of several lines begins at 30: 24 lines are needed for the table. */
+static int history_lines(int height, unsigned flags)
+{
+	static const struct {
+		int height, lines;
+	} steps[] = { { 50, 6 }, { 42, 5 }, { 36, 4 }, { 30, 3 } };
+
+	for (size_t i = 0; flags & LAYOUT_TIMELINE && !(flags & LAYOUT_COMPACT) && i < 4; i++)
+		if (height >= steps[i].height)
+			return steps[i].lines;
+	return 1;
+}
+
+static int row_lines(enum layout_row row, int height, unsigned flags)
+{
+	return row == ROW_HISTORY ? history_lines(height, flags) : 1;
 }
 
 void layout_make(struct layout *l, int width, int height, unsigned flags)
@@ -45,14 +67,17 @@ void layout_make(struct layout *l, int width, int height, unsigned flags)
 	if (l->tiny)
 		return;
 	for (enum layout_row row = 0; row < ROW_COUNT; row++)
-		used += row != ROW_BODY && row_shown(row, height, flags);
+		if (row != ROW_BODY && row_shown(row, height, flags))
+			used += row_lines(row, height, flags);
 	l->body_height = height - used;
 	for (enum layout_row row = 0; row < ROW_COUNT; row++) {
 		if (!row_shown(row, height, flags))
 			continue;
 		l->y[row] = y;
-		y += row == ROW_BODY ? l->body_height : 1;
+		y += row == ROW_BODY ? l->body_height : row_lines(row, height, flags);
 	}
+	if (l->y[ROW_HISTORY] >= 0)
+		l->history_height = row_lines(ROW_HISTORY, height, flags);
 }
 
 #define NEVER	1000000
@@ -70,6 +95,8 @@ static const struct {
 	{ COL_RATE, 0, 0 },
 	{ COL_SINCE, 0, 0 },
 	{ COL_SINCE_BLOCKS, 110, 110 },
+	{ COL_SINCE_ALLOC, 124, 124 },
+	{ COL_SINCE_FREED, 124, 124 },
 	{ COL_KEPT, 46, 46 },
 	{ COL_TREND, 78, 88 },
 	{ COL_BLOCKS, 54, 54 },
@@ -104,6 +131,26 @@ static unsigned column_cells(enum column c, int width)
 	return column_table[c].cells > title ? column_table[c].cells : title;
 }
 
+#define RANGED 48 /* from this width on, a range shows what was allocated and freed */
+
+/* Is it one of the columns since a mark or in a range? */
+static bool is_since(enum column c)
+{
+	return c == COL_SINCE || c == COL_SINCE_BLOCKS || c == COL_SINCE_ALLOC ||
+	       c == COL_SINCE_FREED || c == COL_KEPT;
+}
+
+static bool since_shown(enum column c, int width, int least, struct layout_kind kind)
+{
+	if (!kind.marked || kind.hidden >> c & 1)
+		return false;
+	if (kind.ranged && c == COL_KEPT)
+		return false;
+	if (kind.ranged && (c == COL_SINCE_ALLOC || c == COL_SINCE_FREED))
+		return width >= RANGED;
+	return width >= least;
+}
+
 static bool column_shown(unsigned i, int width, struct layout_kind kind)
 {
 	enum column c = column_order[i].column;
@@ -112,11 +159,13 @@ static bool column_shown(unsigned i, int width, struct layout_kind kind)
 
 	if (c == COL_SITES)
 		return counted && !(kind.hidden >> c & 1);
-	if (c == COL_SINCE || c == COL_SINCE_BLOCKS || c == COL_KEPT)
-		return kind.marked && width >= least && !(kind.hidden >> c & 1);
+	if (is_since(c))
+		return since_shown(c, width, least, kind);
 	/* So do the columns since a mark. */
 	if (kind.marked)
 		width -= (int)(column_table[COL_SINCE].cells + column_table[COL_KEPT].cells) + 2;
+	if (kind.ranged)
+		width -= (int)column_table[COL_SINCE_ALLOC].cells;
 	/* The number of sites takes cells from the columns that need a wide screen. */
 	if (counted)
 		width -= (int)column_table[COL_SITES].cells + 1;

@@ -18,7 +18,7 @@ enum layout_row {
 	ROW_LIVE,
 	ROW_RSS,
 	ROW_OPS,
-	ROW_HISTORY,
+	ROW_HISTORY, /* several lines on tall screens with a time line */
 	ROW_NOTICE,
 	ROW_TABS,
 	ROW_HEAD,
@@ -35,12 +35,15 @@ enum layout_flag {
 	LAYOUT_NOTICE = 2, /* there is a notice to show */
 	LAYOUT_NO_HEAD = 4, /* this view has no column headers */
 	LAYOUT_COMPACT = 8, /* this view wants room: only the first two header lines */
+	LAYOUT_TIMELINE = 16, /* there is a time line */
+	LAYOUT_ELSEWHERE = 32, /* another moment than now is shown: its place must be visible */
 };
 
 struct layout {
 	int width, height;
 	bool tiny;
 	int y[ROW_COUNT]; /* line of each row, -1: not shown */
+	int history_height; /* lines of ROW_HISTORY; 0: not shown */
 	int body_height; /* lines of ROW_BODY, at least 1 unless tiny */
 };
 
@@ -53,7 +56,8 @@ struct layout_column {
 void layout_make(struct layout *l, int width, int height, unsigned flags);
 struct layout_kind {
 	bool sampled; /* figures are estimates; LIVE has its error beside it */
-	bool marked; /* growth since a mark is shown */
+	bool marked; /* growth since a mark is shown, */
+	bool ranged; /* or growth in a range: which of its blocks are live is unknown */
 	bool grouped; /* rows are groups and show their number of sites */
 	unsigned hidden; /* bit i: column i was switched off; never the site's */
 };

@@ -113,6 +113,12 @@ static void loop_mouse(struct loop *l)
 		screen_mouse(&l->ui, SCREEN_WHEEL_DOWN, e.y, e.x);
 	else if (e.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
 		screen_mouse(&l->ui, SCREEN_CLICK, e.y, e.x);
+	else if (e.bstate & (BUTTON3_PRESSED | BUTTON3_CLICKED))
+		screen_mouse(&l->ui, SCREEN_CLICK_RIGHT, e.y, e.x);
+	else if (e.bstate & BUTTON1_RELEASED)
+		screen_mouse(&l->ui, SCREEN_RELEASE, e.y, e.x);
+	else if (e.bstate & REPORT_MOUSE_POSITION)
+		screen_mouse(&l->ui, SCREEN_DRAG, e.y, e.x);
 }
 
 /* Handles all waiting keys before a frame is drawn, so that a held key cannot outrun us. */

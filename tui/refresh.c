@@ -7,6 +7,7 @@
 #include "tui/refresh.h"
 
 #include "src/model/growth.h"
+#include "tui/shown_moment.h"
 #include "tui/process_selection.h"
 #include "tui/rows.h"
 
@@ -33,6 +34,7 @@ static void image_changed(struct ui *ui)
 	for (int id = 0; id < VIEW_COUNT; id++)
 		if (view_table[id]->reset)
 			view_table[id]->reset(ui);
+	shown_moment_reset(ui);
 	if (other)
 		process_selection_restore(ui, ui->current);
 	else
@@ -42,23 +44,26 @@ static void image_changed(struct ui *ui)
 /* The columns since a mark are gone, so the table cannot stay sorted by one of them. */
 static void marks_ended(struct ui *ui)
 {
-	if (ui->sort != COL_SINCE && ui->sort != COL_SINCE_BLOCKS && ui->sort != COL_KEPT)
+	if (ui->sort != COL_SINCE && ui->sort != COL_SINCE_BLOCKS && ui->sort != COL_KEPT &&
+		ui->sort != COL_SINCE_ALLOC && ui->sort != COL_SINCE_FREED)
 		return;
-	ui->sort = COL_LIVE;
+	ui->sort = ui->moments.sorted ? ui->moments.sort : COL_LIVE;
 	ui->reverse = false;
 }
 
 static void show_current(struct ui *ui)
 {
-	bool marked = ui->shown && ui->shown->since;
+	bool marked = ui_counts_since(ui);
 
 	if (ui->shown && ui->shown->owner != ui->current->owner)
 		image_changed(ui);
 	snapshot_unref(ui->shown);
 	ui->shown = ui->current;
+	ui->moments.summed = NULL;
+	shown_moment_adopt(ui);
 	if (ui->shown)
 		snapshot_ref(ui->shown);
-	if (marked && !(ui->shown && ui->shown->since))
+	if (marked && !ui_counts_since(ui))
 		marks_ended(ui);
 	refresh_views(ui);
 }

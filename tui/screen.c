@@ -17,8 +17,11 @@
 #include "tui/group.h"
 #include "tui/header.h"
 #include "tui/keys.h"
+#include "tui/moment_words.h"
+#include "tui/moments.h"
 #include "tui/rows.h"
 #include "tui/settings_sync.h"
+#include "tui/time_strip.h"
 #include "tui/view_output.h"
 
 /* How long a message stays when no key comes. */
@@ -66,6 +69,8 @@ void screen_resize(struct ui *ui, int height, int width)
 void screen_key(struct ui *ui, int key)
 {
 	ui->message[0] = 0;
+	ui->moments.was_active = ui->moments.active;
+	ui->moments.active = false;
 	if (ui->prompt.open) {
 		prompt_key(&ui->prompt, ui, key);
 		return;
@@ -89,9 +94,30 @@ void screen_key(struct ui *ui, int key)
 
 static bool is_in_row(const struct ui *ui, enum layout_row row, int y)
 {
-	int top = ui->layout.y[row], height = row == ROW_BODY ? ui->layout.body_height : 1;
+	int top = ui->layout.y[row], height = row == ROW_BODY	   ? ui->layout.body_height
+					      : row == ROW_HISTORY ? ui->layout.history_height
+								   : 1;
 
 	return top >= 0 && y >= top && y < top + height;
+}
+
+/* The mouse on the time line; a drag that began there may leave it. */
+static bool mouse_moments(struct ui *ui, enum screen_mouse what, int y, int x)
+{
+	bool drags = ui->moments.dragging && what == SCREEN_DRAG;
+	bool here = is_in_row(ui, ROW_HISTORY, y) && time_strip_cell(ui, x) >= 0;
+
+	ui->moments.dragging = drags || (what == SCREEN_CLICK && here);
+	if (!drags && !here)
+		return what == SCREEN_DRAG || what == SCREEN_RELEASE;
+	if (what == SCREEN_RELEASE || (what == SCREEN_DRAG && !drags))
+		return true;
+	ui->message[0] = 0;
+	if (what == SCREEN_WHEEL_UP || what == SCREEN_WHEEL_DOWN)
+		moments_step(ui, what == SCREEN_WHEEL_UP ? -1 : 1, 0);
+	else
+		moments_point(ui, x, what == SCREEN_CLICK_RIGHT);
+	return true;
 }
 
 void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
@@ -100,9 +126,13 @@ void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
 
 	if (ui->prompt.open || ui->layout.tiny)
 		return;
+	if (mouse_moments(ui, what, y, x))
+		return;
 	ui->message[0] = 0;
-	if (what != SCREEN_CLICK) {
+	if (what == SCREEN_WHEEL_UP || what == SCREEN_WHEEL_DOWN) {
 		ui_move(ui, what == SCREEN_WHEEL_UP ? LIST_WHEEL_UP : LIST_WHEEL_DOWN);
+	} else if (what != SCREEN_CLICK) {
+		return;
 	} else if (is_in_row(ui, ROW_TABS, y)) {
 		tab = header_tab_at(ui, x);
 		if (tab >= 0)
@@ -152,13 +182,15 @@ static bool output_explains(const struct ui *ui)
 }
 
 /* The message line when there is no message. */
-static void idle_text(const struct ui *ui, char *text, size_t cap)
+static void idle_text(struct ui *ui, char *text, size_t cap)
 {
 	char how[48];
 
 	text[0] = 0;
 	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES])
 		snprintf(text, cap, "%s", group_choices());
+	else if (ui_moment(ui) != SNAP_NOW)
+		moment_words_idle(ui, text, cap);
 	else if (ui->frozen)
 		snprintf(text, cap,
 			"frozen: %u newer snapshot%s waiting; only the header keeps updating",
@@ -168,6 +200,22 @@ static void idle_text(const struct ui *ui, char *text, size_t cap)
 			snapshot_state_text(ui->current, how));
 	else if (ui->layout.y[ROW_BAR] < 0)
 		snprintf(text, cap, "? help  q %s", ui->depth > 1 ? "back" : "quit");
+}
+
+/* A view that this moment cannot be shown in says so. */
+static void draw_refusal(const struct ui *ui, const char *why)
+{
+	unsigned width = (unsigned)ui->layout.width;
+	int y = ui->layout.y[ROW_BODY];
+	char badge[MOMENT_WORDS_MAX], text[UI_MESSAGE_MAX];
+
+	if (ui->layout.y[ROW_HEAD] >= 0)
+		draw_fill(ui->layout.y[ROW_HEAD], 0, width, STYLE_HEAD);
+	snprintf(text, sizeof(text), "Not available for %s.", moment_words_badge(ui, badge));
+	draw_text(y, 2, width - 2, STYLE_WARN, text);
+	draw_text(y + 1, 2, width - 2, STYLE_PLAIN, why);
+	if (ui->layout.body_height > 2)
+		draw_text(y + 2, 2, width - 2, STYLE_PLAIN, "F returns to the newest moment.");
 }
 
 static void draw_message(struct ui *ui)
@@ -191,15 +239,22 @@ static void draw_message(struct ui *ui)
 
 void screen_draw(struct ui *ui)
 {
+	const char *refusal = moment_words_refusal(ui);
+
 	view_output_resize(ui);
 	ui_layout(ui);
+	time_strip_update(ui);
 	erase();
 	if (ui->layout.tiny) {
 		draw_too_small(ui);
 	} else {
 		header_draw(ui);
-		ui_view(ui)->draw(ui);
-		draw_status(ui);
+		if (refusal) {
+			draw_refusal(ui, refusal);
+		} else {
+			ui_view(ui)->draw(ui);
+			draw_status(ui);
+		}
 		if (ui->prompt.open && ui->prompt.hint)
 			draw_text(ui->layout.y[ROW_HINT], 1, (unsigned)ui->layout.width - 2,
 				STYLE_DIM, ui->prompt.hint);

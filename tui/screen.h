@@ -10,7 +10,14 @@
 #include "tui/refresh.h"
 #include "tui/ui.h"
 
-enum screen_mouse { SCREEN_CLICK, SCREEN_WHEEL_UP, SCREEN_WHEEL_DOWN };
+enum screen_mouse {
+	SCREEN_CLICK, /* the left button is pressed, */
+	SCREEN_DRAG, /* moves while it is, */
+	SCREEN_RELEASE, /* and is released */
+	SCREEN_CLICK_RIGHT,
+	SCREEN_WHEEL_UP,
+	SCREEN_WHEEL_DOWN
+};
 
 void screen_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options);
 void screen_free(struct ui *ui);

@@ -86,6 +86,8 @@ static const struct {
 	{ "Esc", KEY_ESC },
 	{ "Tab", '\t' },
 	{ "S-Tab", KEY_BTAB },
+	{ "S-Left", KEY_SLEFT },
+	{ "S-Right", KEY_SRIGHT },
 	{ "S-F3", KEY_F(15) },
 	{ "Space", ' ' },
 	{ "Backspace", KEY_BACKSPACE },

@@ -32,6 +32,7 @@ static struct {
 	struct termios modes; /* as we found them */
 	char leave[512]; /* what makes the terminal usable again */
 	size_t leave_bytes;
+	bool mouse; /* it is reported */
 	int stderr_was, stderr_now; /* -1: not redirected */
 	int wake;
 	void *crash_stack;
@@ -242,6 +243,13 @@ static const char *whole_region(void)
 											: NULL;
 }
 
+static bool mouse_is_there(void)
+{
+	const char *sequence = tigetstr("kmous");
+
+	return sequence && sequence != (char *)-1;
+}
+
 /*
  * Whole screen scrolls, colours off, keypad off, cursor on, the previous screen back, mouse reports
  * off.
@@ -249,13 +257,13 @@ static const char *whole_region(void)
 static void leave_prepare(bool mouse)
 {
 	static const char *const capabilities[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
-	static const char mouse_off[] = "\033[?1000l\033[?1006l";
+	static const char mouse_off[] = "\033[?1002l\033[?1000l\033[?1006l";
 	const char *region = whole_region();
 
 	term.leave_bytes = 0;
 	while (region && *region)
 		term.leave[term.leave_bytes++] = *region++;
-	if (mouse && tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
+	if (mouse && mouse_is_there()) {
 		memcpy(term.leave + term.leave_bytes, mouse_off, sizeof(mouse_off) - 1);
 		term.leave_bytes += sizeof(mouse_off) - 1;
 	}
@@ -287,16 +295,33 @@ static void keys_define(void)
 		define_key(keys[i].sequence, keys[i].key);
 }
 
-#define MOUSE_EVENTS (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED)
+#define MOUSE_EVENTS                                                                               \
+	(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_RELEASED | BUTTON3_PRESSED |                  \
+		BUTTON3_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED | REPORT_MOUSE_POSITION)
+
+/*
+ * Asks for the mouse's position while a button is held, too (xterm's mode 1002): curses asks for
+ * presses and releases only. After curses has asked, since the last request holds.
+ */
+static void mouse_drags(bool on)
+{
+	static const char off[] = "\033[?1002l", request[] = "\033[?1002h";
+
+	if (term.mouse)
+		term_write(on ? request : off, sizeof(off) - 1);
+}
 
 void term_mouse(bool ours)
 {
-	if (!term.screen)
+	if (!term.screen || ours == term.mouse)
 		return;
+	mouse_drags(false);
 	mousemask(ours ? MOUSE_EVENTS : 0, NULL);
 	if (ours)
 		mouseinterval(0);
 	leave_prepare(ours);
+	term.mouse = ours && mouse_is_there();
+	mouse_drags(true);
 }
 
 static void curses_set_up(bool mouse)
@@ -315,6 +340,8 @@ static void curses_set_up(bool mouse)
 		mouseinterval(0);
 	}
 	leave_prepare(mouse);
+	term.mouse = mouse && mouse_is_there();
+	mouse_drags(true);
 }
 
 /* A terminal that terminfo does not know most likely understands vt100. */
@@ -394,6 +421,7 @@ static void region_reset(void)
 static void curses_end(void)
 {
 	region_reset();
+	mouse_drags(false);
 	endwin();
 }
 
@@ -442,6 +470,7 @@ static void curses_back(void)
 	reset_prog_mode();
 	clearok(curscr, TRUE);
 	doupdate();
+	mouse_drags(true);
 }
 
 void term_suspend(void)

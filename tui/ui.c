@@ -24,11 +24,37 @@ bool ui_is_sampled(const struct ui *ui)
 	return ui->shown && ui->shown->sampling.most != 0;
 }
 
+enum snap_moment ui_moment(const struct ui *ui)
+{
+	return ui->shown ? ui->shown->moment : SNAP_NOW;
+}
+
+const struct timeline *ui_recording(const struct ui *ui)
+{
+	if (!ui->source->timeline || !ui->source->moment_show)
+		return NULL;
+	return ui->source->timeline(ui->source->ctx);
+}
+
+const struct timeline *ui_timeline(const struct ui *ui)
+{
+	const struct timeline *t = ui_recording(ui);
+
+	return t && t->npoints ? t : NULL;
+}
+
+bool ui_counts_since(const struct ui *ui)
+{
+	return ui_moment(ui) == SNAP_RANGE ||
+	       (ui->shown && ui->shown->since && ui_moment(ui) == SNAP_NOW);
+}
+
 struct layout_kind ui_kind(const struct ui *ui)
 {
 	return (struct layout_kind){ .sampled = ui_is_sampled(ui),
 		.hidden = ui->columns_off,
-		.marked = ui->shown && ui->shown->since,
+		.marked = ui_counts_since(ui),
+		.ranged = ui_moment(ui) == SNAP_RANGE,
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 
@@ -74,6 +100,10 @@ void ui_layout(struct ui *ui)
 		flags |= LAYOUT_NO_HEADER;
 	if (ui->error || (ui->current && ui->current->notice))
 		flags |= LAYOUT_NOTICE;
+	if (ui_timeline(ui))
+		flags |= LAYOUT_TIMELINE;
+	if (ui_moment(ui) != SNAP_NOW)
+		flags |= LAYOUT_ELSEWHERE;
 	layout_make(&ui->layout, ui->layout.width, ui->layout.height, flags);
 	if (!ui->layout.tiny)
 		list_resize(v->list(ui), (size_t)(v->rows ? v->rows(ui) : ui->layout.body_height));

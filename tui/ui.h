@@ -10,6 +10,7 @@
 #include "src/model/groups.h"
 #include "src/model/map.h"
 #include "src/model/module_rows.h"
+#include "src/model/strip.h"
 #include "src/model/tree_rows.h"
 #include "src/util/strbuf.h"
 #include "tui/layout.h"
@@ -92,6 +93,7 @@ struct sizes_state {
 	struct snap_detail site; /* of the site that is selected in the table */
 	bool has_site;
 	size_t program_lines;
+	struct snap_size at_peak[SNAP_SIZE_BUCKETS]; /* of the program, estimated */
 };
 
 struct threads_state {
@@ -215,6 +217,31 @@ struct setup_line {
 	unsigned index, of; /* which of its kind, of which table */
 };
 
+/*
+ * The moment on the screen (moments.h). What the rows show is snapshot.moment; this is what was
+ * requested.
+ */
+struct moments_state {
+	struct moment shown, before; /* before: where key P returns to */
+	bool has_start; /* one end of a range is set: */
+	uint64_t start_ns, cursor_ns; /* it, and the cursor, which may be the earlier of the two */
+	/* Home and End move the cursor while the last key did. */
+	bool active, was_active;
+	bool dragging; /* with the mouse button held */
+	bool sorted; /* by the growth in the range; the order before: */
+	enum column sort;
+	bool reverse;
+	/* The sum of the sites' `since`, for this snapshot. */
+	const struct snapshot *summed;
+	struct snap_since sum;
+	/* The time line as it is drawn (time_strip.h), of this tick and image. */
+	struct strip strip;
+	int strip_x; /* on the screen */
+	unsigned strip_cells, strip_tick;
+	size_t strip_points;
+	const void *strip_owner;
+};
+
 #define SETUP_LINES 256
 
 struct setup_state {
@@ -278,6 +305,7 @@ struct ui {
 	struct map_state map;
 	struct threads_state threads;
 	struct marks_state marks;
+	struct moments_state moments;
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;
@@ -301,6 +329,14 @@ void ui_layout(struct ui *ui);
 /* The site of this id in ui->shown, also if the filter hides it; or NULL. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
 bool ui_program_runs(const struct ui *ui);
+/* The moment that the rows are of. */
+enum snap_moment ui_moment(const struct ui *ui);
+/* What is kept of the past or recorded, as of the last tick; NULL: nothing. Valid until the next
+ * tick. And the same if any moment of it can be shown. */
+const struct timeline *ui_recording(const struct ui *ui);
+const struct timeline *ui_timeline(const struct ui *ui);
+/* Do the rows have the changes since a mark, or in a range? */
+bool ui_counts_since(const struct ui *ui);
 /* Do the rows hold estimates? */
 bool ui_is_sampled(const struct ui *ui);
 uint64_t ui_now_ns(const struct ui *ui);

@@ -38,6 +38,7 @@ enum view_scope {
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_SETTINGS = 1024,
 	IN_PROCESSES = 2048,
+	IN_TIMED = IN_DATA | IN_MARKS, /* where the moment can be chosen */
 	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS | IN_PROCESSES,
 	IN_SEARCHED = IN_ALL & ~IN_SIZES & ~IN_SETTINGS, /* where there are names */
 };

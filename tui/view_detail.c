@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "src/model/growth.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/detail_facts.h"
 #include "tui/detail_sections.h"
 #include "tui/detail_source.h"
 #include "tui/draw.h"
@@ -20,7 +20,6 @@
 #include "tui/view_sites.h"
 
 #define WIDE_CELLS   96 /* from this width on, sections are beside the stack */
-#define FACT_LINES   3
 #define FACTS_HEIGHT 9 /* with fewer body lines, the facts scroll with the rest */
 #define NUMBER_CELLS 7 /* "  12 > " before a frame's name */
 #define STACK_HEAD   2 /* lines before the first frame */
@@ -46,7 +45,7 @@ static bool detail_wide(const struct ui *ui)
 /* Fixed lines of facts above the list. */
 static int detail_fixed(const struct ui *ui)
 {
-	return ui->layout.body_height >= FACTS_HEIGHT ? FACT_LINES : 0;
+	return ui->layout.body_height >= FACTS_HEIGHT ? DETAIL_FACTS_LINES : 0;
 }
 
 /* Fixed lines of source below the list. */
@@ -64,122 +63,6 @@ static struct histogram detail_histogram(const struct ui *ui)
 	return (struct histogram){ .sizes = ui->detail.histograms.sizes,
 		.lifetimes = ui->detail.histograms.lifetimes,
 		.known = ui->detail.has_histograms };
-}
-
-/* ---- facts -------------------------------------------------------------------------------- */
-
-static void facts_live(const struct ui *ui, const struct snap_site *site, struct infoline *s)
-{
-	char a[UNITS_MAX], b[UNITS_MAX + 8];
-
-	infoline_left(s, 90, STYLE_BOLD, "live %s", units_bytes(a, site->live_bytes));
-	if (site->error.live_bytes)
-		infoline_join(s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
-			units_bytes(a, site->error.live_bytes));
-	infoline_left(s, 85, STYLE_PLAIN, "in %s blocks", units_exact(b, site->live_blocks));
-	if (site->error.live_blocks)
-		infoline_join(s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
-			units_count(a, site->error.live_blocks));
-	infoline_left(s, 60, STYLE_PLAIN, "average %s",
-		units_bytes(a, site->live_blocks ? site->live_bytes / site->live_blocks : 0));
-	infoline_left(s, 70, STYLE_PLAIN, "peak %s", units_bytes(a, site->peak_live_bytes));
-	infoline_left(s, 50, STYLE_PLAIN, "%s%% of all live bytes",
-		units_percent(a, site->live_bytes, ui->shown->totals.live_bytes));
-	infoline_right(s, 87, site->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "growth %s",
-		units_rate(a, site->rate_bytes_per_s));
-}
-
-/* The growth between the compared marks, and the share of new blocks still alive. */
-static void facts_since(
-	const struct snapshot *snap, const struct snap_site *site, struct infoline *s)
-{
-	const struct snap_since *since = &site->since;
-	char text[UNITS_MAX];
-	uint64_t bytes = since->bytes < 0 ? -(uint64_t)since->bytes : (uint64_t)since->bytes;
-
-	if (!snap->since)
-		return;
-	infoline_right(s, 75, STYLE_WARN, "since mark %u: %s%s", snap->since->number,
-		since->bytes < 0   ? "-"
-		: since->bytes > 0 ? "+"
-				   : "",
-		units_bytes(text, bytes));
-	if (snap->kept && since->kept_of)
-		infoline_join(s, STYLE_PLAIN, ", %s%% of %" PRIu64 " new blocks alive",
-			units_percent(text,
-				since->kept_blocks < since->kept_of ? since->kept_blocks
-								    : since->kept_of,
-				since->kept_of),
-			since->kept_of);
-}
-
-static void facts_total(const struct ui *ui, const struct snap_site *site, struct infoline *s)
-{
-	char a[UNITS_MAX], b[UNITS_MAX];
-
-	infoline_left(s, 90, STYLE_PLAIN, "allocated %s", units_bytes(a, site->alloc_bytes));
-	infoline_left(s, 80, STYLE_PLAIN, "in %s blocks", units_count(a, site->allocs));
-	infoline_left(s, 70, STYLE_PLAIN, "freed %s (%s%%)", units_count(a, site->frees),
-		units_percent(b, site->frees, site->allocs));
-	infoline_left(s, 50, STYLE_PLAIN, "temporary %s%%",
-		units_percent(a, site->temporary, site->allocs));
-	infoline_right(s, 60, STYLE_PLAIN, "%s", units_freq(a, site->allocs_per_s));
-	facts_since(ui->shown, site, s);
-}
-
-/* Known only if a column or a filter asked for ages. */
-static void facts_ages(const struct snap_site *site, struct infoline *s)
-{
-	char a[UNITS_MAX], b[UNITS_MAX];
-
-	if (site->has_ages)
-		infoline_left(s, 70, STYLE_PLAIN, "live blocks are %s to %s old",
-			units_duration(a, site->youngest_ns), units_duration(b, site->oldest_ns));
-}
-
-/* How long blocks last is shown only after how the site rose. */
-static void facts_evidence(const struct snap_growth *g, struct infoline *s)
-{
-	char evidence[GROWTH_EVIDENCE_MAX];
-	size_t rose = strcspn(growth_evidence(g, evidence), ";");
-
-	infoline_left(s, 65, STYLE_PLAIN, "%.*s", (int)rose, evidence);
-	infoline_tight(s);
-	if (evidence[rose])
-		infoline_left(s, 55, STYLE_PLAIN, "%s", evidence + rose + 2);
-}
-
-static void facts_trend(const struct ui *ui, const struct snap_site *site, struct infoline *s)
-{
-	unsigned n =
-		site->trend_points < SNAP_TREND_POINTS ? site->trend_points : SNAP_TREND_POINTS;
-	char graph[SNAP_TREND_POINTS * 4 + 1], rate[UNITS_MAX], over[UNITS_MAX];
-
-	spark_text(site->trend + SNAP_TREND_POINTS - n, n, draw_glyph_set(), graph, sizeof(graph));
-	infoline_left(s, 90, STYLE_PLAIN, "trend");
-	infoline_left(s, 90, STYLE_INFO, "%s", graph);
-	infoline_left(s, 48, STYLE_DIM, "live bytes, last %u ticks", n * SNAP_TREND_TICKS);
-	if (site->growth.sure > 0) {
-		infoline_left(s, 70, STYLE_WARN, "grows %s over %s",
-			units_rate(rate, site->growth.bytes_per_s),
-			units_duration(over, site->growth.over_ns));
-		infoline_join(s, STYLE_WARN, ", %s:", growth_word_text(&site->growth));
-		facts_evidence(&site->growth, s);
-	} else {
-		infoline_left(s, 50, STYLE_DIM, "no steady growth");
-	}
-	facts_ages(site, s);
-	infoline_right(s, 52, STYLE_PLAIN, "by %s", site->alloc_function);
-}
-
-static void detail_draw_fact(const struct ui *ui, unsigned i, int y, unsigned cells)
-{
-	static void (*const facts[FACT_LINES])(const struct ui *, const struct snap_site *,
-		struct infoline *) = { facts_live, facts_total, facts_trend };
-	struct infoline s = INFOLINE_INIT;
-
-	facts[i](ui, detail_site(ui), &s);
-	infoline_draw(&s, y, 1, cells - 2);
 }
 
 /* ---- stack -------------------------------------------------------------------------------- */
@@ -271,13 +154,13 @@ static void stack_draw_line(
 
 static size_t facts_lines(const struct ui *ui, const struct snap_site *site)
 {
-	return detail_fixed(ui) ? 0 : FACT_LINES;
+	return detail_fixed(ui) ? 0 : DETAIL_FACTS_LINES;
 }
 
 static void facts_draw(
 	const struct ui *ui, const struct snap_site *site, size_t i, int y, int x, unsigned cells)
 {
-	detail_draw_fact(ui, (unsigned)i, y, cells);
+	detail_facts_draw(ui, site, (unsigned)i, y, cells);
 }
 
 static size_t sizes_lines(const struct ui *ui, const struct snap_site *site)
@@ -373,7 +256,7 @@ static int detail_rows(const struct ui *ui)
 /* The line of a frame in the list. */
 static size_t detail_frame_line(const struct ui *ui, uint32_t frame)
 {
-	return (detail_fixed(ui) ? 0 : FACT_LINES) + STACK_HEAD + frame;
+	return (detail_fixed(ui) ? 0 : DETAIL_FACTS_LINES) + STACK_HEAD + frame;
 }
 
 /* The cursor moved to another line. */
@@ -394,7 +277,7 @@ static void detail_read(struct ui *ui, const struct snap_site *site)
 	if (ui->frozen && st->histograms.id == st->site)
 		return;
 	st->has_histograms =
-		site && ui->source->detail &&
+		site && ui->source->detail && ui_moment(ui) == SNAP_NOW &&
 		!ui->source->detail(ui->source->ctx, ui->shown, st->site, &st->histograms);
 	if (!st->has_histograms)
 		memset(&st->histograms, 0, sizeof(st->histograms));
@@ -541,12 +424,17 @@ static void detail_draw(struct ui *ui)
 	struct plan p;
 
 	if (!site) {
-		draw_text(y, 2, width - 2, STYLE_DIM, "this site no longer exists; Esc goes back");
+		draw_text(y, 2, width - 2, STYLE_DIM,
+			ui_moment(ui) == SNAP_NOW ? "this site no longer exists; Esc goes back"
+			: ui_moment(ui) == SNAP_PEAK
+				? "this site had no live blocks at the peak; P goes back"
+				: "this site had not allocated yet; F returns to the newest "
+				  "moment");
 		return;
 	}
 	detail_draw_head(ui, site);
 	for (int i = 0; i < detail_fixed(ui); i++)
-		detail_draw_fact(ui, (unsigned)i, y + i, width);
+		detail_facts_draw(ui, site, (unsigned)i, y + i, width);
 	y += detail_fixed(ui);
 	plan_make(&p, ui, site);
 	left = detail_wide(ui) ? width * 3 / 5 : width;

@@ -59,7 +59,9 @@ static void help_add_keys(struct ui *ui)
 	if (!ui->options.no_mouse) {
 		help_add(ui, "Mouse");
 		help_add(ui, "  click      selects a row, sorts by a header, opens a tab");
-		help_add(ui, "  wheel      scrolls; hold Shift to select text");
+		help_add(ui,
+			"  drag       on the time line: moves the cursor; right click: a range");
+		help_add(ui, "  wheel      scrolls, or steps on the time line; Shift selects text");
 		help_add(ui, "%s", "");
 	}
 }
@@ -99,7 +101,13 @@ static void help_add_words(struct ui *ui)
 		{ "RSS, hwm", "resident memory, and its maximum (high-water mark)" },
 		{ "pss", "RSS with each shared page divided by its number of users" },
 		{ "/s, over", "rates cover this time: 10 seconds, less at the start" },
-		{ "0:00 graph", "live bytes from the start until now" },
+		{ "0:00 graph", "live bytes from the start until now: the time line" },
+		{ "m ! and ^", "on its axis: a mark, lost events, the highest moment" },
+		{ "history", "memory that the kept past takes, and may take" },
+		{ "rec", "size of the recording, its limit, bytes per second" },
+		{ "PAST 0:11", "the screen shows that moment, not now; F returns" },
+		{ "RANGE", "SINCE, ALLOC, FREED: between the two times" },
+		{ "PEAK", "the screen shows what was live at the program's peak" },
 		{ "untracked", "blocks that could not be recorded; missing from the table" },
 		{ "exact", "every block is recorded; otherwise the sampling interval" },
 		{ "+-3%", "sampling error of the live bytes; of a call site: ERROR" },

@@ -66,7 +66,7 @@ static bool leaks_present(const struct ui *ui)
 
 bool view_leaks_can_scan(const struct ui *ui)
 {
-	return ui->source->leaks && ui_program_runs(ui);
+	return ui->source->leaks && ui_program_runs(ui) && ui_moment(ui) == SNAP_NOW;
 }
 
 void view_leaks_scan(struct ui *ui, int arg, int key)
@@ -75,6 +75,10 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 
 	if (!ui->source->leaks) {
 		ui_message(ui, "no running program to scan for leaks");
+		return;
+	}
+	if (ui_moment(ui) != SNAP_NOW) {
+		ui_message(ui, "a scan reads the program as it is now: F first, then L");
 		return;
 	}
 	ui_tab(ui, VIEW_LEAKS);

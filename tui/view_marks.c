@@ -260,6 +260,10 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 	ui->source->since(ui->source->ctx, since, until);
 	refresh_now(ui);
 	s = ui->current;
+	if (ui_moment(ui) != SNAP_NOW) {
+		ui_message(ui, "growth since marks is shown at the newest moment: F returns there");
+		return;
+	}
 	if (!s || !s->since) {
 		ui_message(ui, "growth since a mark is no longer shown");
 		return;
@@ -313,7 +317,10 @@ void view_marks_mark(struct ui *ui, int arg, int key)
 	if (!ui->message[0])
 		ui_message(ui, "mark %u: the table shows SINCE, NEW and KEPT; M compares marks",
 			number);
-	prompt_open(&ui->prompt, "marked; name (Enter: none):", "", name_accept);
+	prompt_open(&ui->prompt,
+		ui_moment(ui) == SNAP_NOW ? "marked; name (Enter: none):"
+					  : "marked now, not the moment shown; name (Enter: none):",
+		"", name_accept);
 }
 
 void view_marks_from(struct ui *ui, int arg, int key)

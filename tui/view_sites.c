@@ -254,12 +254,15 @@ static void sites_draw_row(
 
 static void sites_draw_empty(const struct ui *ui)
 {
-	const char *why = !ui->shown ? "waiting for the first snapshot"
-			  : ui->group.by == GROUP_THREAD && !ui->shown->has_alive
-				  ? "counting live blocks by thread"
-			  : ui->shown->nsites
-				  ? "no call site matches the filter: \\ changes it, Esc clears it"
-				  : "no call sites yet: the program has not allocated anything";
+	const char *why =
+		!ui->shown ? "waiting for the first snapshot"
+		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive && ui_moment(ui) != SNAP_NOW
+			? "live blocks by thread are known only of now: F returns there"
+		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive
+			? "counting live blocks by thread"
+		: ui->shown->nsites
+			? "no call site matches the filter: \\ changes it, Esc clears it"
+			: "no call sites yet: the program has not allocated anything";
 
 	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, why);
 }
@@ -279,6 +282,17 @@ static void sites_draw(struct ui *ui)
 		sites_draw_row(ui, columns, n, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
 }
 
+static bool sites_column_shown(const struct ui *ui, enum column column)
+{
+	struct layout_column shown[COL_COUNT];
+	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), shown);
+
+	for (unsigned i = 0; i < n; i++)
+		if (shown[i].column == column)
+			return true;
+	return false;
+}
+
 static void sites_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct list *l = &ui->sites.list;
@@ -296,18 +310,10 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 		group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by].many,
 		ui->filter ? " that match" : "", units_bytes(bytes, sum),
 		units_percent(percent, sum, ui->shown->totals.live_bytes),
-		l->moved ? "> keeps its line" : "");
-}
-
-static bool sites_column_shown(const struct ui *ui, enum column column)
-{
-	struct layout_column shown[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), shown);
-
-	for (unsigned i = 0; i < n; i++)
-		if (shown[i].column == column)
-			return true;
-	return false;
+		ui_moment(ui) != SNAP_NOW && sites_column_shown(ui, COL_AGE)
+			? "AGE is known only of now"
+		: l->moved ? "> keeps its line"
+			   : "");
 }
 
 void view_sites_sort(struct ui *ui, enum column column)

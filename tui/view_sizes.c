@@ -20,8 +20,31 @@ static struct list *sizes_list(struct ui *ui)
 	return &ui->sizes.list;
 }
 
+/* At the peak: by the average of each site's blocks, as the sizes of that time are not recorded. */
+static void sizes_at_peak(struct ui *ui)
+{
+	struct snap_size *out = ui->sizes.at_peak;
+
+	memset(out, 0, sizeof(ui->sizes.at_peak));
+	for (size_t i = 0; i < ui->shown->nsites; i++) {
+		const struct snap_site *s = &ui->shown->sites[i];
+		unsigned bucket = 0;
+
+		while (s->live_blocks && s->live_bytes / s->live_blocks > snap_size_le(bucket))
+			bucket++;
+		out[bucket].live_blocks += s->live_blocks;
+		out[bucket].live_bytes += s->live_bytes;
+	}
+}
+
 static struct histogram sizes_program(const struct ui *ui)
 {
+	static const uint64_t no_lifetimes[SNAP_LIFE_BUCKETS];
+
+	if (ui_moment(ui) == SNAP_PEAK)
+		return (struct histogram){
+			.sizes = ui->sizes.at_peak, .lifetimes = no_lifetimes, .live_only = true
+		};
 	return (struct histogram){
 		.sizes = ui->shown->sizes, .lifetimes = ui->shown->lifetimes, .known = true
 	};
@@ -51,7 +74,12 @@ static void sizes_update(struct ui *ui)
 		list_recount(&st->list, 0);
 		return;
 	}
-	if (!ui->frozen || st->site.id != id || !st->has_site) {
+	if (ui_moment(ui) == SNAP_PEAK)
+		sizes_at_peak(ui);
+	if (ui_moment(ui) != SNAP_NOW) { /* kept of the whole program alone */
+		st->has_site = false;
+		memset(&st->site, 0, sizeof(st->site));
+	} else if (!ui->frozen || st->site.id != id || !st->has_site) {
 		st->has_site = ui->sites.has_selected && ui->source->detail &&
 			       ui->source->detail(ui->source->ctx, ui->shown, id, &st->site) == 0;
 		if (!st->has_site)
@@ -77,9 +105,15 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 	if (i > 0 && i <= histogram_lines(&h)) {
 		histogram_draw(&h, i - 1, y, 0, cells);
 	} else if (i == 0) {
-		snprintf(text, sizeof(text), "whole program   %s live blocks   %s allocated",
-			units_count(a, ui->shown->totals.live_blocks),
-			units_count(b, ui->shown->totals.allocs));
+		if (ui_moment(ui) == SNAP_PEAK)
+			snprintf(text, sizeof(text),
+				"at the peak   %s live blocks, by site averages",
+				units_count(a, ui->shown->totals.live_blocks));
+		else
+			snprintf(text, sizeof(text),
+				"whole program   %s live blocks   %s allocated",
+				units_count(a, ui->shown->totals.live_blocks),
+				units_count(b, ui->shown->totals.allocs));
 		draw_text(y, 1, cells - 2, STYLE_BOLD, text);
 	}
 }

@@ -271,8 +271,9 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 	if (l->count)
 		snprintf(text, cap, "%s-%s of %s threads that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
-			ui->shown->has_alive ? "LIVE: its blocks, whoever frees them"
-					     : "counting live blocks");
+			ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
+			: ui_moment(ui) == SNAP_NOW ? "counting live blocks"
+						    : "LIVE by thread is known only of now");
 }
 
 static bool threads_matches(const struct ui *ui, const struct filter *f, size_t row)

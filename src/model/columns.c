@@ -18,9 +18,14 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
 	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
 		true },
-	[COL_SINCE] = { "since", "SINCE", "growth of live bytes since the mark", 7, true, true },
-	[COL_SINCE_BLOCKS] = { "new", "NEW", "growth of live blocks since the mark", 7, true,
-		true },
+	[COL_SINCE] = { "since", "SINCE", "growth of live bytes since the mark, or in the range", 7,
+		true, true },
+	[COL_SINCE_BLOCKS] = { "new", "NEW",
+		"growth of live blocks since the mark, or in the range", 7, true, true },
+	[COL_SINCE_ALLOC] = { "taken", "ALLOC", "bytes allocated since the mark, or in the range",
+		6, true, true },
+	[COL_SINCE_FREED] = { "freed", "FREED", "bytes freed since the mark, or in the range", 6,
+		true, true },
 	[COL_KEPT] = { "kept", "KEPT",
 		"percentage of blocks allocated since the mark that are live", 5, true, true },
 	[COL_TREND] = { "trend", "TREND", "live bytes over time, one cell per two ticks", 10, false,
@@ -68,8 +73,8 @@ static void cell_live(const struct cell *c, char *out)
 
 static void cell_error(const struct cell *c, char *out)
 {
-	/* The error of one thread's part is unknown. */
-	if (c->site->of_thread && c->snap->sampling.most)
+	/* The error of one thread's part is unknown, and that of another moment than now. */
+	if ((c->site->of_thread || c->snap->moment != SNAP_NOW) && c->snap->sampling.most)
 		strcpy(out, "-");
 	else
 		units_bytes(out, c->site->error.live_bytes);
@@ -82,7 +87,7 @@ static void cell_percent(const struct cell *c, char *out)
 
 static void cell_rate(const struct cell *c, char *out)
 {
-	if (c->site->of_thread && !c->site->group)
+	if ((c->site->of_thread && !c->site->group) || c->snap->moment == SNAP_PEAK)
 		strcpy(out, "-");
 	else
 		units_rate(out, c->site->rate_bytes_per_s);
@@ -112,6 +117,22 @@ static void cell_since_blocks(const struct cell *c, char *out)
 		strcpy(out, "-");
 	else
 		cell_signed(out, c->site->since.blocks, units_count);
+}
+
+static void cell_since_alloc(const struct cell *c, char *out)
+{
+	if (c->site->of_thread)
+		strcpy(out, "-");
+	else
+		units_bytes(out, c->site->since.alloc_bytes);
+}
+
+static void cell_since_freed(const struct cell *c, char *out)
+{
+	if (c->site->of_thread)
+		strcpy(out, "-");
+	else
+		units_bytes(out, snapshot_since_freed(&c->site->since));
 }
 
 static void cell_kept(const struct cell *c, char *out)
@@ -235,6 +256,8 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_RATE] = cell_rate,
 	[COL_SINCE] = cell_since,
 	[COL_SINCE_BLOCKS] = cell_since_blocks,
+	[COL_SINCE_ALLOC] = cell_since_alloc,
+	[COL_SINCE_FREED] = cell_since_freed,
 	[COL_KEPT] = cell_kept,
 	[COL_TREND] = cell_trend,
 	[COL_BLOCKS] = cell_blocks,

@@ -15,6 +15,8 @@ enum column {
 	COL_RATE,
 	COL_SINCE,
 	COL_SINCE_BLOCKS,
+	COL_SINCE_ALLOC,
+	COL_SINCE_FREED,
 	COL_KEPT,
 	COL_TREND,
 	COL_BLOCKS,
@@ -86,6 +88,10 @@ void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, s
  * A one-row graph of `n` values, one cell each, scaled to the largest. UTF-8 or ASCII by `glyphs`.
  */
 void spark_text(const uint64_t *values, unsigned n, enum glyphs glyphs, char *out, size_t cap);
+/* Cells of taller graphs: how many levels a cell has, and one filled from below to a level of them;
+ * 0: blank. */
+unsigned graphs_levels(enum glyphs glyphs);
+const char *graphs_cell(enum glyphs glyphs, unsigned level);
 /* A bar of `cells` cells, `part` of `whole` filled, eighths where the glyph set has them. */
 void bar_text(
 	uint64_t part, uint64_t whole, unsigned cells, enum glyphs glyphs, char *out, size_t cap);

@@ -68,6 +68,25 @@ void spark_text(const uint64_t *values, unsigned n, enum glyphs glyphs, char *ou
 	}
 }
 
+/* The ASCII set's first level is the blank. */
+static unsigned spark_blanks(enum glyphs glyphs)
+{
+	return glyphs == GLYPHS_ASCII;
+}
+
+unsigned graphs_levels(enum glyphs glyphs)
+{
+	return spark_levels[glyphs].count - spark_blanks(glyphs);
+}
+
+const char *graphs_cell(enum glyphs glyphs, unsigned level)
+{
+	unsigned most = graphs_levels(glyphs);
+
+	level = level < most ? level : most;
+	return level ? spark_levels[glyphs].glyph[level - 1 + spark_blanks(glyphs)] : " ";
+}
+
 void bar_text(
 	uint64_t part, uint64_t whole, unsigned cells, enum glyphs glyphs, char *out, size_t cap)
 {

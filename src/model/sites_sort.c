@@ -56,6 +56,16 @@ static uint64_t key_since_blocks(const struct snap_site *s)
 	return (uint64_t)s->since.blocks ^ 1ull << 63;
 }
 
+static uint64_t key_since_alloc(const struct snap_site *s)
+{
+	return s->since.alloc_bytes;
+}
+
+static uint64_t key_since_freed(const struct snap_site *s)
+{
+	return snapshot_since_freed(&s->since);
+}
+
 static uint64_t key_kept(const struct snap_site *s)
 {
 	return key_of_double(
@@ -126,6 +136,8 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_RATE] = key_rate,
 	[COL_SINCE] = key_since,
 	[COL_SINCE_BLOCKS] = key_since_blocks,
+	[COL_SINCE_ALLOC] = key_since_alloc,
+	[COL_SINCE_FREED] = key_since_freed,
 	[COL_KEPT] = key_kept,
 	[COL_TREND] = key_trend,
 	[COL_BLOCKS] = key_blocks,

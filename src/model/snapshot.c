@@ -226,3 +226,11 @@ const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_
 			units_duration(from, s->range_from_ns), at, of);
 	return buf;
 }
+
+uint64_t snapshot_since_freed(const struct snap_since *since)
+{
+	/* In unsigned arithmetic, so that no difference overflows. */
+	uint64_t freed = since->alloc_bytes - (uint64_t)since->bytes;
+
+	return since->bytes > 0 && (uint64_t)since->bytes > since->alloc_bytes ? 0 : freed;
+}

@@ -117,6 +117,9 @@ struct snap_since {
 	uint64_t kept_of; /* out of this number of blocks */
 };
 
+/* Bytes freed between them: what was allocated and did not add to the live bytes. */
+uint64_t snapshot_since_freed(const struct snap_since *since);
+
 #define SNAP_GROWTH_PARTS 8
 
 /* The gain of a growing site in a part of its growth. */

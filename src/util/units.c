@@ -297,3 +297,18 @@ int units_parse_bytes(const char *text, uint64_t *bytes)
 	}
 	return *end == '\0' ? 0 : -EINVAL;
 }
+
+char *units_uptime(char buf[UNITS_MAX], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000u, h = s / 3600, d = h / 24;
+	unsigned mm = (unsigned)(s / 60 % 60), ss = (unsigned)(s % 60);
+
+	if (d)
+		snprintf(buf, UNITS_MAX, "%" PRIu64 "d %02u:%02u:%02u", d, (unsigned)(h % 24), mm,
+			ss);
+	else if (h)
+		snprintf(buf, UNITS_MAX, "%u:%02u:%02u", (unsigned)h, mm, ss);
+	else
+		snprintf(buf, UNITS_MAX, "%u:%02u", mm, ss);
+	return buf;
+}

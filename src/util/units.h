@@ -23,6 +23,8 @@ char *units_freq(char buf[UNITS_MAX], double per_s);
 char *units_duration(char buf[UNITS_MAX], uint64_t ns);
 /* A percentage of `part` in `whole`, "0" to "100", one decimal below 100: "23.4". */
 char *units_percent(char buf[UNITS_MAX], uint64_t part, uint64_t whole);
+/* Time as a clock shows it: "12:41", "1:02:03", "2d 03:04:05". */
+char *units_uptime(char buf[UNITS_MAX], uint64_t ns);
 /* An exact integer with thousands separators: "1,048,576". */
 char *units_exact(char buf[UNITS_MAX + 8], uint64_t value);
 /* Reads "500ms", "2", "0.5", "1s", "2m" as nanoseconds. 0 or -EINVAL. */

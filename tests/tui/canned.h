@@ -15,6 +15,7 @@
 #include "tests/tui/cannedmap.h"
 #include "tests/tui/cannedsource.h"
 #include "src/model/mark_list.h"
+#include "src/model/moment.h"
 #include "tui/tui.h"
 
 #define CANNED_S	1000000000ull
@@ -50,6 +51,14 @@ struct canned {
 	bool no_map; /* not yet */
 	pid_t other_pid; /* that is shown; 0: the server */
 	bool fewer_processes; /* of them */
+	bool past; /* is kept: a tick for each second */
+	bool replayed; /* it is a recording */
+	struct moment moment; /* that snapshots are of */
+	struct timeline line;
+	struct timeline_point *points; /* owned */
+	size_t few; /* keep only this many of the latest; 0: all */
+	bool none; /* of them: only the recording is known */
+	bool no_peak; /* what was live then is unknown */
 };
 
 static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12" };
@@ -354,6 +363,133 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 	return s;
 }
 
+/* ---- the past ------------------------------------------------------------------------------ */
+
+#define CANNED_SPIKE 552 /* the second of the peak: a spike of one second */
+
+/* The time lines of the server: as canned_bytes, and one spike. */
+static inline uint64_t canned_live(const struct canned *c, uint64_t t)
+{
+	uint64_t sum = t == CANNED_SPIKE ? 300u << 20 : 0;
+
+	for (size_t i = 0; i < CANNED_ROWS && i < c->nsites; i++)
+		sum += canned_bytes(i, t);
+	return sum;
+}
+
+static inline const struct timeline *canned_timeline(void *ctx)
+{
+	struct canned *c = ctx;
+	size_t n = c->few && c->few < c->seconds + 1 ? c->few : (size_t)c->seconds + 1;
+
+	if (!c->past)
+		return NULL;
+	free(c->points);
+	c->points = calloc(n, sizeof(*c->points));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t t = c->seconds + 1 - n + i, live = canned_live(c, t);
+
+		c->points[i] = (struct timeline_point){ .ns = t * CANNED_S,
+			.live_bytes = live,
+			.low_bytes = live - live / 20,
+			.high_bytes = live + live / 50,
+			.rss = 538ull << 20,
+			.lost = t == 650 };
+	}
+	c->line.points = c->points;
+	c->line.npoints = c->none ? 0 : n;
+	c->line.bytes = c->seconds << 12;
+	c->line.limit_bytes = 32u << 20;
+	c->line.replay = c->replayed;
+	return &c->line;
+}
+
+static inline int canned_moment_show(void *ctx, const struct moment *m, char *msg, size_t cap)
+{
+	struct canned *c = ctx;
+
+	if (m->kind == SNAP_PEAK && (c->no_peak || !c->past)) {
+		snprintf(msg, cap, "what was live at the peak is unknown");
+		return -ENODATA;
+	}
+	if (m->kind != SNAP_NOW && m->kind != SNAP_PEAK && !c->past) {
+		snprintf(msg, cap, "nothing is kept");
+		return -ENODATA;
+	}
+	c->moment = *m;
+	return 0;
+}
+
+static inline void canned_at_peak(const struct canned *c, struct snapshot *s)
+{
+	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
+
+	if (!c->past || c->no_peak)
+		return;
+	for (size_t i = 0; i < s->nsites; i++) {
+		sites[i].at_peak_bytes = i % 2 ? 0 : sites[i].live_bytes * 3;
+		sites[i].at_peak_blocks = i % 2 ? 0 : sites[i].live_blocks * 3;
+		s->totals.at_peak_bytes += sites[i].at_peak_bytes;
+		s->totals.at_peak_blocks += sites[i].at_peak_blocks;
+	}
+	s->totals.has_at_peak = true;
+}
+
+/* The sites as they were at a second, without what only the present knows. */
+static inline struct snapshot *canned_earlier(const struct canned *c, struct snapshot *now)
+{
+	uint64_t t = c->moment.ns / CANNED_S < c->seconds ? c->moment.ns / CANNED_S : c->seconds;
+	uint64_t from = c->moment.from_ns / CANNED_S;
+	struct canned then = *c;
+	struct snapshot *s, *made;
+	struct snap_site *sites, before;
+
+	then.seconds = t;
+	then.ages = false;
+	made = canned_snapshot(&then);
+	s = moment_derive(now, c->nsites, &sites);
+	memcpy(sites, made->sites, c->nsites * sizeof(*sites));
+	s->moment = c->moment.kind;
+	s->range_from_ns = c->moment.from_ns;
+	s->uptime_ns = t * CANNED_S;
+	s->totals = made->totals;
+	s->has_alive = s->kept = false;
+	s->threads = now->threads;
+	s->since = s->until = NULL;
+	for (size_t i = 0; i < c->nsites; i++) {
+		memset(&sites[i].growth, 0, sizeof(sites[i].growth));
+		canned_site(&before, i, from);
+		if (c->moment.kind == SNAP_RANGE)
+			sites[i].since = (struct snap_since){
+				.bytes = (int64_t)(sites[i].live_bytes - before.live_bytes),
+				.blocks = (int64_t)(sites[i].live_blocks - before.live_blocks),
+				.allocs = sites[i].allocs - before.allocs,
+				.alloc_bytes = sites[i].alloc_bytes - before.alloc_bytes
+			};
+	}
+	snapshot_unref(made);
+	return s;
+}
+
+static inline struct snapshot *canned_shown(const struct canned *c)
+{
+	struct snapshot *now = canned_snapshot(c), *s;
+
+	canned_at_peak(c, now);
+	if (c->moment.kind == SNAP_NOW)
+		return now;
+	s = c->moment.kind == SNAP_PEAK ? moment_peak(now) : canned_earlier(c, now);
+	snapshot_unref(now);
+	return s;
+}
+
+static inline void canned_free(struct canned *c)
+{
+	mark_list_free(&c->moments);
+	map_unref(c->map);
+	free(c->points);
+}
+
 /* ---- the source ---------------------------------------------------------------------------- */
 
 static inline struct snapshot *canned_tick(void *ctx, const char **error)
@@ -367,7 +503,7 @@ static inline struct snapshot *canned_tick(void *ctx, const char **error)
 		c->seconds++;
 		c->now_ns += CANNED_S;
 	}
-	return canned_snapshot(c);
+	return canned_shown(c);
 }
 
 static inline int canned_detail(
@@ -586,6 +722,8 @@ static inline struct tui_source canned_source(struct canned *c)
 		.mark = canned_mark,
 		.mark_name = canned_mark_name,
 		.since = canned_since,
+		.moment_show = canned_moment_show,
+		.timeline = canned_timeline,
 		.map = canned_map,
 		CANNEDLEAKS_SOURCE,
 		.processes = canned_processes,

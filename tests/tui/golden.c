@@ -10,7 +10,8 @@
 
 #define FOLDER "tests/tui/golden"
 
-static const char *const shown_wholly[] = { "sites", "detail", "leaks", "map" };
+static const char *const shown_wholly[] = { "sites", "detail", "leaks", "map", "timeline",
+	"range" };
 
 static const struct part {
 	const char *head;
@@ -36,7 +37,8 @@ static const char *look_name(char sign)
 		['8'] = "bad",
 		['9'] = "warning",
 		['A'] = "information",
-		['C'] = "key's meaning" };
+		['C'] = "key's meaning",
+		['D'] = "moment" };
 
 	return names[(unsigned char)sign];
 }

@@ -246,10 +246,12 @@ static void man_text(FILE *f, const char *text)
 			continue;
 		}
 
-		if (begins && strchr(".'[]<>#(|?!,:;", *c))
+		if (begins && strchr(".'[]<>#()|?!,:;", *c))
 			fputs("\\&", f);
 		if (*c == '\\')
 			fputs("\\e", f);
+		else if (*c == '"' || *c == '^')
+			fputs(*c == '"' ? "\\(dq" : "\\(ha", f);
 		else if (!strncmp(c, ". ", 2))
 			fputs(".\n", f), c++, column = 0;
 		else

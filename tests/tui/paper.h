@@ -48,8 +48,7 @@ static inline void paper_open(struct paper *p, int height, int width, bool ascii
 static inline void paper_close(struct paper *p)
 {
 	screen_free(&p->ui);
-	mark_list_free(&p->canned.moments);
-	map_unref(p->canned.map);
+	canned_free(&p->canned);
 	endwin();
 	delscreen(p->screen);
 	fclose(p->in);

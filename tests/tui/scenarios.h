@@ -30,6 +30,26 @@ static inline void program_without_leaks(struct canned *c)
 	c->leaks.none = true;
 }
 
+static inline void program_with_past(struct canned *c)
+{
+	c->past = true;
+}
+
+static inline void program_recorded(struct canned *c)
+{
+	c->past = true;
+	c->line.file = "/var/tmp/night.heaptop";
+	c->line.file_bytes = 5 << 20;
+	c->line.file_limit_bytes = 1 << 30;
+	c->line.file_bytes_per_s = 34 << 10;
+}
+
+static inline void program_replayed(struct canned *c)
+{
+	program_recorded(c);
+	c->replayed = true;
+}
+
 #define LEAKS_OF_TWO_SCANS "L\n:wait 2\nL\n:wait 1\nA\n:type 30s\nEnter j\n"
 #define TWO_MARKS	   "m\n:type warm-up\nEnter\n:wait 20\nm Enter\n:wait 5\nj\n"
 
@@ -67,6 +87,15 @@ static const struct scenario scenarios[] = {
 	{ "output", "S-Tab\n", NULL },
 	{ "marked", TWO_MARKS, NULL },
 	{ "marks", TWO_MARKS "M\n", NULL },
+	{ "timeline", "m\n:type warm-up\nEnter\n:wait 30\nB\n", program_recorded },
+	{ "past", "( ( ,\n", program_with_past },
+	{ "past-detail", "j Enter ( (\n", program_with_past },
+	{ "past-map", ", F8\n", program_with_past },
+	{ "range", "m Enter\n:wait 9\nB ( s ( ( (\n", program_with_past },
+	{ "range-tree", "J J t j j l\n", program_with_past },
+	{ "peak", "P\n", program_with_past },
+	{ "peak-sizes", "P Tab Tab\n", program_with_past },
+	{ "replayed", "", program_replayed },
 	{ "processes", "p j\n", NULL },
 	{ "settings", "F2\n", NULL },
 	{ "rules", "S Enter\n:type my_alloc*\nEnter\n", NULL },
@@ -144,8 +173,7 @@ static inline const char *scenario_play(const struct scenario *scenario, struct 
 		scenario->program(&canned);
 	rc = script ? script_run(script, &source, &options, &signal, why) : -1;
 	script_free(script);
-	mark_list_free(&canned.moments);
-	map_unref(canned.map);
+	canned_free(&canned);
 	return rc ? why : NULL;
 }
 

@@ -25,7 +25,7 @@ TEST(colours_change_no_text)
 /* How a cell of each ink looks without colours; 0: there is no such ink. */
 static char look_in_mono(char look)
 {
-	static const char inks[] = ".bd4R56789AC", mono[] = ".bdrRRr.b..r";
+	static const char inks[] = ".bd4R56789ACD", mono[] = ".bdrRRr.b..rR";
 	const char *at = strchr(inks, look);
 
 	return look && at ? mono[at - inks] : 0;
@@ -77,6 +77,12 @@ static const struct {
 	{ "map", L"55d0a2400000", 'd' },
 	{ "map", L"RSS 50.8M", 'b' },
 	{ "marked", L"since mark", '9' },
+	{ "past", L"PAST 10:", 'D' },
+	{ "range", L"RANGE 7:", 'D' },
+	{ "peak", L"PEAK 9:12", 'D' },
+	{ "peak", L" now ", 'D' },
+	{ "past-map", L"Not available for PAST", '9' },
+	{ "replayed", L"END 12:41", 'D' },
 	{ "processes", L"no data", 'd' },
 	{ "help-found", L"scan for leaks", '6' },
 };

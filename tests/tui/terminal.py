@@ -324,6 +324,27 @@ def mouse():
     s.close()
 
 
+def drag_on_the_time_line():
+    s = Screen("-t", "-d", "60000")
+    s.wait_for(b"F10/q")
+    assert s.seen.index(b"\x1b[?1002h") > s.seen.index(b"1000h"), "the last request holds"
+    # Pressed on the line, moved while it is held, released below it; then the right button.
+    s.keys(b"\x1b[<0;12;5M")
+    s.wait_for(b"PAST")
+    s.keys(b"\x1b[<32;20;5M\x1b[<32;30;14M\x1b[<0;30;14m")
+    at = len(s.seen)
+    s.keys(b"\x1b[<2;20;5M\x1b[<2;20;5m")
+    s.wait_for(b"s ends it", at)
+    ends = re.search(rb"RANGE (\d+):(\d\d)-(\d+):(\d\d)", s.seen[at:])
+    start, cursor = (int(ends[i]) * 60 + int(ends[i + 1]) for i in (1, 3))
+    # The 13th and the 23rd of some 55 cells, of 12:41.
+    assert 120 < start < 240 and 240 < cursor < 400, ends
+    s.keys(b"q")
+    assert s.end() == 0
+    assert s.seen.rindex(b"\x1b[?1002l") > s.seen.index(b"RANGE")
+    s.close()
+
+
 def output_is_shown_when_it_comes():
     r, w = os.pipe()
     s = Screen("-d", "60000", "-f", str(r), pass_fds=(r,))
@@ -455,7 +476,7 @@ if __name__ == "__main__":
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
-                 frames_end_it, mouse, output_is_shown_when_it_comes,
+                 frames_end_it, mouse, drag_on_the_time_line, output_is_shown_when_it_comes,
                  editor_gets_the_terminal_and_gives_it_back, editor_that_is_not_there_is_told,
                  editor_ends_with_us, stack_goes_to_the_clipboard, gnu_screen_passes_the_clipboard_on):
         run(test)

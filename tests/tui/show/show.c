@@ -2,8 +2,8 @@
 /*
  * The real screen with canned data that move: to look at, and for the tests in a terminal. No
  * program is watched. Usage: tui-show [-U] [-M] [-n FRAMES] [-d MS] [-s SITES] [-c
- * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-p SCRIPT: plays it without a terminal or a clock,
- * and without colours unless -C: the pictures of the manual are made so]
+ * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-t: the past is kept] [-p SCRIPT: plays it without a
+ * terminal or a clock, and without colours unless -C: the pictures of the manual are made so]
  */
 #include <signal.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	source.tick = show_tick;
 	source.fds = show_fds;
 	source.ready = show_ready;
-	while ((c = getopt(argc, argv, "UCMn:d:s:c:eklf:p:")) != -1) {
+	while ((c = getopt(argc, argv, "UCMn:d:s:c:ekltf:p:")) != -1) {
 		if (c == 'U')
 			options.ascii = true;
 		else if (c == 'C')
@@ -110,6 +110,8 @@ int main(int argc, char **argv)
 			lines_fd = atoi(optarg);
 		else if (c == 'p')
 			script = optarg;
+		else if (c == 't')
+			canned.past = true;
 		else if (c == 'l')
 			options.launched = true;
 		else
