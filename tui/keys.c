@@ -42,9 +42,15 @@
 #define TIME  "Time line"
 #define PROG  "Program"
 
+static bool program_is_over(const struct ui *ui)
+{
+	return !ui_program_runs(ui);
+}
+
 /* clang-format off */
 const struct key_binding keys_table[] = {
-	{ TIME, "F", { 'F', 0 }, IN_ALL, moments_live, 0, PLACE_HINT, "LIVE", NULL, NULL,
+	{ TIME, "F", { 'F', 0 }, IN_ALL, moments_live, 0, PLACE_HINT, "LIVE", "the end",
+		program_is_over,
 		"follow the program: back to now from any moment (also Esc, Space)" },
 	{ PROG, "F1", { KEY_F(1), '?', 0 }, IN_ALL, action_help, 0, PLACE_BAR, "Help", NULL, NULL,
 		"this help (also ?)" },

@@ -69,7 +69,7 @@ static const char *now_word(const struct ui *ui)
 {
 	if (shown_moment_is_replay(ui))
 		return "the end";
-	return ui_program_runs(ui) ? "LIVE" : "now";
+	return ui_program_runs(ui) ? "LIVE" : "the end";
 }
 
 /* ", 14:02:33": the time of day, if it is known. */

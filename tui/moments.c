@@ -31,7 +31,7 @@ static bool show(struct ui *ui, struct moment m)
 	ui->frozen = false;
 	ui->waiting = 0;
 	shown_moment_order(ui, m.kind);
-	refresh_now(ui);
+	refresh_moment(ui);
 	if (*text)
 		ui_message(ui, "%s", text);
 	return true;

@@ -88,20 +88,9 @@ bool refresh_is_due(const struct ui *ui)
 	       ((wants_ages(ui) && !ui->had_ages) || (wants_threads(ui) && !ui->had_threads));
 }
 
-void refresh_now(struct ui *ui)
+/* A new snapshot; what the header and, unless they are frozen, the rows show. */
+static void take(struct ui *ui, struct snapshot *s)
 {
-	const char *error = NULL;
-	struct snapshot *s;
-
-	ui->had_ages = wants_ages(ui);
-	ui->had_threads = wants_threads(ui);
-	if (ui->source->ages)
-		ui->source->ages(ui->source->ctx, ui->had_ages);
-	if (ui->source->shares)
-		ui->source->shares(ui->source->ctx, ui->had_threads);
-	s = ui->source->tick(ui->source->ctx, &error);
-
-	ui->error = error;
 	if (!s)
 		return;
 	snapshot_unref(ui->current);
@@ -114,6 +103,30 @@ void refresh_now(struct ui *ui)
 	for (int id = 0; id < VIEW_COUNT; id++)
 		if (view_table[id]->refreshed)
 			view_table[id]->refreshed(ui);
+}
+
+void refresh_now(struct ui *ui)
+{
+	const char *error = NULL;
+	struct snapshot *s;
+
+	ui->had_ages = wants_ages(ui);
+	ui->had_threads = wants_threads(ui);
+	if (ui->source->ages)
+		ui->source->ages(ui->source->ctx, ui->had_ages);
+	if (ui->source->shares)
+		ui->source->shares(ui->source->ctx, ui->had_threads);
+	s = ui->source->tick(ui->source->ctx, &error);
+	ui->error = error;
+	take(ui, s);
+}
+
+void refresh_moment(struct ui *ui)
+{
+	if (ui->source->moment_take)
+		take(ui, ui->source->moment_take(ui->source->ctx));
+	else
+		refresh_now(ui);
 }
 
 void refresh_tick(struct ui *ui)

@@ -11,6 +11,8 @@
 void refresh_tick(struct ui *ui);
 /* Takes a snapshot between two ticks. */
 void refresh_now(struct ui *ui);
+/* Takes one of the moment that was set, without a tick. */
+void refresh_moment(struct ui *ui);
 /* Does the screen need data that the last snapshot was taken without? */
 bool refresh_is_due(const struct ui *ui);
 /* The rows, their order or their names changed: all views update. */

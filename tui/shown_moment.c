@@ -17,10 +17,8 @@ bool shown_moment_is_elsewhere(const struct ui *ui)
 
 uint64_t shown_moment_newest_ns(const struct ui *ui)
 {
-	const struct snapshot *s = ui->current;
+	const struct snapshot *s = ui_newest(ui);
 
-	while (s && s->base)
-		s = s->base;
 	return s ? s->uptime_ns : 0;
 }
 

@@ -79,6 +79,12 @@ struct tui_source {
 	 */
 	int (*moment_show)(void *ctx, const struct moment *m, char *msg, size_t cap);
 	/*
+	 * A snapshot of the moment that was set, of the program as the last tick read it: nothing
+	 * is read, and no tick is added to the past. One reference, ours. NULL: as it was. The
+	 * pointer may be NULL: then a tick is taken.
+	 */
+	struct snapshot *(*moment_take)(void *ctx);
+	/*
 	 * What is kept of the past of the process on the screen, as of the last tick, whichever
 	 * moment that was of. Valid until the next tick. NULL: nothing is kept.
 	 */

@@ -24,6 +24,15 @@ bool ui_is_sampled(const struct ui *ui)
 	return ui->shown && ui->shown->sampling.most != 0;
 }
 
+const struct snapshot *ui_newest(const struct ui *ui)
+{
+	const struct snapshot *s = ui->current;
+
+	while (s && s->base)
+		s = s->base;
+	return s;
+}
+
 enum snap_moment ui_moment(const struct ui *ui)
 {
 	return ui->shown ? ui->shown->moment : SNAP_NOW;
@@ -85,8 +94,9 @@ const struct snap_site *ui_site(const struct ui *ui, uint32_t id)
 
 bool ui_program_runs(const struct ui *ui)
 {
-	return ui->current &&
-	       (ui->current->state == SNAP_RUNNING || ui->current->state == SNAP_STARTING);
+	const struct snapshot *s = ui_newest(ui);
+
+	return s && (s->state == SNAP_RUNNING || s->state == SNAP_STARTING);
 }
 
 /* ---- where we are ------------------------------------------------------------------------- */

@@ -329,6 +329,8 @@ void ui_layout(struct ui *ui);
 /* The site of this id in ui->shown, also if the filter hides it; or NULL. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
 bool ui_program_runs(const struct ui *ui);
+/* The newest snapshot of now, whichever moment is shown; NULL: none yet. */
+const struct snapshot *ui_newest(const struct ui *ui);
 /* The moment that the rows are of. */
 enum snap_moment ui_moment(const struct ui *ui);
 /* What is kept of the past or recorded, as of the last tick; NULL: nothing. Valid until the next

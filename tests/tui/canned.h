@@ -483,6 +483,11 @@ static inline struct snapshot *canned_shown(const struct canned *c)
 	return s;
 }
 
+static inline struct snapshot *canned_moment_take(void *ctx)
+{
+	return canned_shown(ctx);
+}
+
 static inline void canned_free(struct canned *c)
 {
 	mark_list_free(&c->moments);
@@ -723,6 +728,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.mark_name = canned_mark_name,
 		.since = canned_since,
 		.moment_show = canned_moment_show,
+		.moment_take = canned_moment_take,
 		.timeline = canned_timeline,
 		.map = canned_map,
 		CANNEDLEAKS_SOURCE,

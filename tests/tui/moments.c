@@ -557,6 +557,49 @@ TEST(the_first_snapshot_may_be_of_the_past)
 	paper_close(&p);
 }
 
+/* A held key would add ticks to the past, and wait for each. */
+TEST(moving_the_cursor_takes_no_tick)
+{
+	uint64_t then;
+
+	begin();
+	then = p.canned.seconds;
+	paper_keys(&p, ",,,((J^PPs(.F");
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_HISTORY], 30);
+	CHECK_INT(p.canned.seconds, then);
+	p.source.moment_take = NULL;
+	paper_keys(&p, ",");
+	CHECK_INT(p.canned.seconds, then + 1);
+	CHECK(p.ui.shown->moment == SNAP_PAST);
+	paper_close(&p);
+}
+
+/* As without a time line (growth.c, flat.c): about what changed is sent. */
+TEST(a_growing_line_is_not_repainted)
+{
+	static const struct {
+		int height, width;
+	} sizes[] = { { 24, 80 }, { 30, 100 }, { 60, 200 } };
+
+	for (size_t i = 0; i < 3; i++) {
+		long before;
+
+		begin_at(sizes[i].height, sizes[i].width);
+		p.canned.nsites = 10;
+		seconds(2);
+		paper_draw(&p);
+		before = paper_bytes(&p);
+		for (int n = 0; n < 60; n++) {
+			refresh_tick(&p.ui);
+			paper_draw(&p);
+		}
+		printf("%dx%d: %ld bytes a frame\n", sizes[i].width, sizes[i].height,
+			(paper_bytes(&p) - before) / 60);
+		CHECK((paper_bytes(&p) - before) / 60 < 1000);
+		paper_close(&p);
+	}
+}
+
 /* Call site ids and the past belong to one image of the program. */
 TEST(another_process_is_shown_as_of_now)
 {
@@ -602,6 +645,8 @@ int main(void)
 	RUN(the_recording_is_shown);
 	RUN(a_recording_without_a_past_in_memory);
 	RUN(the_first_snapshot_may_be_of_the_past);
+	RUN(moving_the_cursor_takes_no_tick);
+	RUN(a_growing_line_is_not_repainted);
 	RUN(another_process_is_shown_as_of_now);
 	return check_end();
 }
