@@ -183,6 +183,9 @@ $(B)/view/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) $(STACK_INFO) -MMD -MP -c -o $@ $<
 
+# The page of --format html, which the assembler includes.
+$(B)/view/src/export/html.o $(B)/fuzz/obj/src/export/html.o: $(wildcard src/export/html_page/*)
+
 $(LIB): $(PRELOAD_OBJ) preload/exports.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ)

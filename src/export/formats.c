@@ -22,5 +22,7 @@ const struct export_format export_formats[EXPORT_FORMATS] = {
 		.write = export_massif },
 	[EXPORT_DOT] = { "dot", "dot", "call graph for graphviz",
 		.weighted = true, .write = export_dot },
+	[EXPORT_HTML] = { "html", "html", "one page for a browser",
+		.weighted = true, .write = export_html },
 };
 /* clang-format on */

@@ -152,7 +152,7 @@ static uint64_t address_of(const struct frame *f, uint64_t outer)
 	return f->pc ? f->pc : f->inlined ? outer : 0;
 }
 
-const uint32_t *profile_path(
+uint32_t *profile_path(
 	struct profile *p, size_t process, const struct snap_site *site, uint32_t *len)
 {
 	const struct stack *stack = site->stack;

@@ -45,10 +45,10 @@ void profile_open(struct profile *p, const struct snapshot *s, const struct expo
 void profile_free(struct profile *p);
 /*
  * The frames of a site of process `process`, outermost first. With several processes the outermost
- * one stands for the process; missing outer or inner frames have one that says so. Valid until the
- * next call.
+ * one stands for the process; missing outer or inner frames have one that says so. The caller's to
+ * change; valid until the next call.
  */
-const uint32_t *profile_path(
+uint32_t *profile_path(
 	struct profile *p, size_t process, const struct snap_site *site, uint32_t *len);
 /* "python3 (1234)". */
 const char *profile_process_name(const struct snapshot *s, char *out, size_t cap);

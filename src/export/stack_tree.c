@@ -36,18 +36,33 @@ static uint32_t child_of(struct stack_tree *t, uint32_t parent, uint32_t frame)
 	return n + 1;
 }
 
-static bool site_add(
-	struct stack_tree *t, const uint32_t *path, uint32_t len, uint64_t weight, bool inverted)
+bool stack_tree_begin(struct stack_tree *t)
+{
+	*t = (struct stack_tree){ 0 };
+	return node_append(t, STACK_TREE_ROOT, 0);
+}
+
+uint32_t stack_tree_add(struct stack_tree *t, const uint32_t *frames, uint32_t n, uint64_t weight)
 {
 	uint32_t node = STACK_TREE_ROOT;
 
-	for (uint32_t i = 0; i < len; i++) {
-		node = child_of(t, node, path[inverted ? len - 1 - i : i]);
+	for (uint32_t i = 0; i < n; i++) {
+		node = child_of(t, node, frames[i]);
 		if (!node)
-			return false;
+			return 0;
 	}
 	t->node[node].self += weight;
-	return true;
+	return node;
+}
+
+static void reverse(uint32_t *path, uint32_t n)
+{
+	for (uint32_t i = 0; i < n / 2; i++) {
+		uint32_t frame = path[i];
+
+		path[i] = path[n - 1 - i];
+		path[n - 1 - i] = frame;
+	}
 }
 
 static bool process_add(struct stack_tree *t, struct profile *p, size_t process,
@@ -57,13 +72,14 @@ static bool process_add(struct stack_tree *t, struct profile *p, size_t process,
 
 	for (size_t i = 0; i < s->nsites; i++) {
 		int64_t weight = profile_weight(s, &s->sites[i], value);
-		const uint32_t *path;
-		uint32_t len;
+		uint32_t len, *path;
 
 		if (weight <= 0)
 			continue;
 		path = profile_path(p, process, &s->sites[i], &len);
-		if (p->failed || !site_add(t, path, len, (uint64_t)weight, inverted))
+		if (inverted)
+			reverse(path, len);
+		if (p->failed || !stack_tree_add(t, path, len, (uint64_t)weight))
 			return false;
 	}
 	return true;
@@ -114,10 +130,8 @@ static bool link_siblings(struct stack_tree *t)
 
 int stack_tree_make(struct stack_tree *t, struct profile *p, enum snap_value value, bool inverted)
 {
-	bool ok;
+	bool ok = stack_tree_begin(t);
 
-	*t = (struct stack_tree){ 0 };
-	ok = node_append(t, STACK_TREE_ROOT, 0);
 	for (size_t i = 0; ok && i < p->nprocesses; i++)
 		ok = process_add(t, p, i, value, inverted);
 	if (ok) {

@@ -27,9 +27,15 @@ struct stack_tree {
 
 /* An empty tree is all zeros. */
 void stack_tree_free(struct stack_tree *t);
+/* An empty tree with its root. False: no memory. */
+bool stack_tree_begin(struct stack_tree *t);
+/* Adds a stack, its frames in this order from the root on; the node where it ends. 0: no memory.
+ * Totals and the order of siblings are not kept up. */
+uint32_t stack_tree_add(struct stack_tree *t, const uint32_t *frames, uint32_t n, uint64_t weight);
 /*
  * Adds all sites of the profile that have a weight above 0. `inverted`: the root's children are the
- * innermost frames. Siblings are sorted, the heaviest first. 0, or -ENOMEM: then it is empty.
+ * innermost frames. Totals are summed up, and siblings are sorted, the heaviest first. 0, or
+ * -ENOMEM: then it is empty.
  */
 int stack_tree_make(struct stack_tree *t, struct profile *p, enum snap_value value, bool inverted);
 /* The next node of a walk that visits a node before its children, and all children before the next

@@ -41,7 +41,8 @@ static_assert(OPTIONS_TEXT == (int)EXPORT_TEXT && OPTIONS_JSON == (int)EXPORT_JS
 		      OPTIONS_PPROF == (int)EXPORT_PPROF &&
 		      OPTIONS_SPEEDSCOPE == (int)EXPORT_SPEEDSCOPE &&
 		      OPTIONS_CSV == (int)EXPORT_CSV && OPTIONS_MASSIF == (int)EXPORT_MASSIF &&
-		      OPTIONS_DOT == (int)EXPORT_DOT && OPTIONS_FORMATS == (int)EXPORT_FORMATS,
+		      OPTIONS_DOT == (int)EXPORT_DOT && OPTIONS_HTML == (int)EXPORT_HTML &&
+		      OPTIONS_FORMATS == (int)EXPORT_FORMATS,
 	"formats");
 
 /* --fail-on, and what JUnit calls a failure. */

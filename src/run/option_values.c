@@ -68,6 +68,7 @@ static const char *const format_words[] = { [OPTIONS_TEXT] = "text",
 	[OPTIONS_CSV] = "csv",
 	[OPTIONS_MASSIF] = "massif",
 	[OPTIONS_DOT] = "dot",
+	[OPTIONS_HTML] = "html",
 	[OPTIONS_FORMATS] = NULL };
 /* In the order of enum snap_value, without those that are no sum over sites. */
 static const char *const value_words[] = { [VALUE_LIVE] = "live",

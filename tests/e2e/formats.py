@@ -315,6 +315,39 @@ def _(path, rep):
     check(all(0 < int(e["total"]) <= total for e in drawn.get("edges", [])), "an edge")
 
 
+def html_data(text):
+    """The data of a page, which is safe in it: what follows is not cut off by a tag in a name."""
+    page = text.decode()
+    check_equal([page.lower().count(tag) for tag in ("<script", "</script", "<style", "<img")], [2, 2, 1, 0], "tags")
+    check("default-src 'none'" in page and "http" not in re.sub(r"http-equiv|http://www.w3.org/\d+/\w+", "", re.sub(
+        r'id="data">.*?</script>', "", page, flags=re.S)), "it may load something")
+    return json.loads(re.search(r'<script type="application/json" id="data">\n(.*?)\n</script>', page, re.S)[1])
+
+
+@for_programs("html")
+def _(path, rep):
+    data = html_data(exported(path, "html"))
+    names, nodes, sites = data["frames"]["name"], data["nodes"], data["sites"]
+
+    def stack(leaf):
+        return stack(nodes["parent"][leaf]) + (names[nodes["frame"][leaf]],) if leaf else ()
+
+    sys.setrecursionlimit(5000)
+    stacks = [stack(leaf) for leaf in sites["leaf"]]
+    for number, value in enumerate(data["values"]):
+        if value["word"] not in VALUES:
+            continue
+        sums = {}
+        for at, n in zip(stacks, sites["values"][number], strict=True):
+            sums[at] = sums.get(at, 0) + n
+        check_equal({s: n for s, n in sums.items() if n}, weights(rep, value["word"]), value["word"])
+        fact = [n for title, n, _ in data["facts"] if title == value["title"]]
+        check_equal(fact, [rep["totals"][VALUES[value["word"]]]], "the total of " + value["word"])
+    check_equal(sorted(sites["id"]), sorted(s["id"] for s in rep["sites"]), "sites")
+    past = data["processes"][0]["past"]
+    check_equal(past[-1][1], rep["totals"]["live_bytes"], "the last point of the time line")
+
+
 def processes(rep):
     return [rep] + [p for child in rep["children"] for p in processes(child)]
 

@@ -207,6 +207,29 @@ TEST(dot_escapes)
 	CHECK(strstr(out.data, "\tn0 -> n1 [label=\" 2.0k\" total=2048 weight=101 ") != NULL);
 }
 
+/* What a tag could begin with is escaped, in the title and in the data; the page itself is there.
+ */
+TEST(html_escapes)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+	struct snapshot s = canned, child = canned;
+	const struct snapshot *const children[] = { &child };
+
+	s.command = "</title><script>alert('1')&\"";
+	s.children = children;
+	s.nchildren = 1;
+	exported(EXPORT_HTML, &s, &o);
+	CHECK(strstr(out.data, "<title>heap of &#60;/title&#62;&#60;script&#62;alert('1')&#38;&#34;"
+			       "</title>") != NULL);
+	CHECK(strstr(out.data, "\"command\": \"\\u003c/title\\u003e\\u003cscript\\u003ealert('1')"
+			       "\\u0026\\\"\"") != NULL);
+	CHECK(strstr(out.data, "alert('1')&\"") == NULL);
+	CHECK(strstr(out.data, "[\"live bytes\", 269213696, true]") != NULL);
+	CHECK(strstr(out.data, "[\"processes\", 2, false]") != NULL);
+	CHECK(strstr(out.data, "\"server (4211)\", \"main\",") != NULL);
+	CHECK(strstr(out.data, "</script>\n</body>\n</html>\n") != NULL);
+}
+
 /* Same input, same file; a gzip header without a time. */
 TEST(pprof_is_reproducible)
 {
@@ -287,6 +310,7 @@ int main(void)
 	RUN(massif);
 	RUN(past);
 	RUN(dot_escapes);
+	RUN(html_escapes);
 	RUN(pprof_is_reproducible);
 	RUN(proto);
 	RUN(incomplete_text_is_not_compressed);
