@@ -33,6 +33,14 @@ static int flags_room(uint8_t **flags, uint32_t *room, uint32_t index)
 
 /* ---- numbers of texts, modules, places, nodes: from 1; 0: none; negative: no memory ---- */
 
+/* From 0. */
+static long number_of(struct numbering *n, const void *key, size_t len)
+{
+	uint32_t number = numbering_add(n, key, len, NULL);
+
+	return n->failed ? -ENOMEM : (long)number;
+}
+
 static long text_number(struct stack_write *w, const char *text)
 {
 	uint32_t before = w->texts.count;
@@ -40,7 +48,7 @@ static long text_number(struct stack_write *w, const char *text)
 
 	if (!text)
 		return 0;
-	n = pool_add(&w->texts, text, strlen(text));
+	n = number_of(&w->texts, text, strlen(text));
 	if (w->texts.count > before)
 		bytes_add_text(&w->text_part, text);
 	return n < 0 ? n : n + 1;
@@ -68,7 +76,7 @@ static long module_number(struct stack_write *w, const struct snap_module *m)
 {
 	long path = text_number(w, m->path), build_id = text_number(w, m->build_id);
 	uint32_t key[2] = { (uint32_t)path, (uint32_t)build_id }, before = w->modules.count;
-	long n = path < 0 || build_id < 0 ? -ENOMEM : pool_add(&w->modules, key, sizeof(key));
+	long n = path < 0 || build_id < 0 ? -ENOMEM : number_of(&w->modules, key, sizeof(key));
 
 	if (n < 0 || bias_room(w, (size_t)n + 1) != 0)
 		return -ENOMEM;
@@ -102,7 +110,7 @@ static long place_number(struct stack_write *w, const struct frame *f)
 	struct place_key key;
 	long module, n;
 
-	n = place_key(w, f, &key) == 0 ? pool_add(&w->places, &key, sizeof(key)) : -ENOMEM;
+	n = place_key(w, f, &key) == 0 ? number_of(&w->places, &key, sizeof(key)) : -ENOMEM;
 	if (n < 0 || w->places.count == before)
 		return n < 0 ? n : n + 1;
 	module = module_number(w, f->module);
@@ -120,7 +128,7 @@ static long place_number(struct stack_write *w, const struct frame *f)
 static long node_number(struct stack_write *w, uint32_t parent, uint32_t place)
 {
 	uint32_t key[2] = { parent, place }, before = w->nodes.count;
-	long n = pool_add(&w->nodes, key, sizeof(key));
+	long n = number_of(&w->nodes, key, sizeof(key));
 
 	if (n < 0)
 		return n;
@@ -243,13 +251,15 @@ static int place_names_write(
 {
 	struct place_key key;
 	int rc = place_key(w, &s->frames[place], &key);
-	long number = rc ? rc : pool_find(&w->places, &key, sizeof(key)) + 1;
+	uint32_t number;
 
-	if (!rc && number > 0)
-		rc = flags_room(&w->named, &w->named_room, (uint32_t)number);
-	if (rc || number <= 0 || w->named[number])
+	if (rc || !numbering_find(&w->places, &key, sizeof(key), &number))
 		return rc;
-	bytes_number(&w->site_part, (uint64_t)number);
+	number++;
+	rc = flags_room(&w->named, &w->named_room, number);
+	if (rc || w->named[number])
+		return rc;
+	bytes_number(&w->site_part, number);
 	bytes_number(&w->site_part, place - from + 1);
 	for (uint32_t i = from; rc == 0 && i <= place; i++)
 		rc = frame_write(w, &s->frames[i]);
@@ -298,10 +308,10 @@ int stack_write_names(struct stack_write *w, const struct snapshot *s, struct by
 
 void stack_write_free(struct stack_write *w)
 {
-	pool_free(&w->texts);
-	pool_free(&w->modules);
-	pool_free(&w->places);
-	pool_free(&w->nodes);
+	numbering_free(&w->texts);
+	numbering_free(&w->modules);
+	numbering_free(&w->places);
+	numbering_free(&w->nodes);
 	bytes_free(&w->text_part);
 	bytes_free(&w->module_part);
 	bytes_free(&w->place_part);

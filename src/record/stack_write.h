@@ -18,7 +18,8 @@
 #define SRC_RECORD_STACK_WRITE_H
 
 #include "src/model/snapshot.h"
-#include "src/record/pool.h"
+#include "src/record/bytes.h"
+#include "src/util/numbering.h"
 
 #define STACK_MISSING_OUTER 1u
 #define STACK_MISSING_INNER 2u
@@ -28,8 +29,8 @@
 
 /* What is in the file so far. All zeros: nothing. */
 struct stack_write {
-	struct pool texts, modules, places, nodes;
-	uint32_t texts_out; /* of the pool's, written */
+	struct numbering texts, modules, places, nodes;
+	uint32_t texts_out; /* of the texts, written */
 	uint64_t *bias; /* owned; by module: pc - offset of the last place */
 	size_t bias_room;
 	uint8_t *site; /* owned; by id: SITE_* of stack_write.c */

@@ -115,6 +115,14 @@ uint32_t numbering_add(struct numbering *n, const void *key, size_t len, bool *i
 	return n->count - 1;
 }
 
+bool numbering_find(const struct numbering *n, const void *key, size_t len, uint32_t *number)
+{
+	uint32_t found = n->slots ? *slot_find(n, key, len, hash_of(key, len)) : 0;
+
+	*number = found - 1;
+	return found != 0;
+}
+
 const char *numbering_key(const struct numbering *n, uint32_t number, size_t *len)
 {
 	if (len)

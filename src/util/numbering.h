@@ -28,6 +28,8 @@ void numbering_free(struct numbering *n);
 /* The number of the key, which is copied. *is_new, if not NULL: it had none before. 0 and not new
  * when out of memory. */
 uint32_t numbering_add(struct numbering *n, const void *key, size_t len, bool *is_new);
+/* Whether the key has a number, which *number gets. */
+bool numbering_find(const struct numbering *n, const void *key, size_t len, uint32_t *number);
 /* The key of a number; NUL-terminated if its caller added it so. Valid until the next new key. */
 const char *numbering_key(const struct numbering *n, uint32_t number, size_t *len);
 

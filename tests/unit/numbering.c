@@ -6,9 +6,11 @@
 TEST(same_key_same_number)
 {
 	struct numbering n = { 0 };
+	uint32_t number;
 	bool is_new;
 	size_t len;
 
+	CHECK(!numbering_find(&n, "one", 3, &number));
 	CHECK_INT(numbering_add(&n, "one", 3, &is_new), 0);
 	CHECK(is_new);
 	CHECK_INT(numbering_add(&n, "two", 4, &is_new), 1);
@@ -19,6 +21,8 @@ TEST(same_key_same_number)
 	CHECK_INT(len, 4);
 	CHECK_INT(n.count, 2);
 	CHECK(!n.failed);
+	CHECK(numbering_find(&n, "two", 4, &number) && number == 1);
+	CHECK(!numbering_find(&n, "three", 5, &number));
 	numbering_free(&n);
 	CHECK_INT(n.count, 0);
 }
