@@ -15,8 +15,8 @@
  * is the distance to the next index after the one before, so that neighbours have 0.
  *
  * Predictions: blocks of a site have its average size, so alloc_bytes and live_bytes change by that
- * times the blocks; the peak rises to the live bytes. Numbers of sites that allocate one size
- * then cost nothing but their counts.
+ * times the blocks, and so do the bytes at the program's peak; the site's peak rises to its live
+ *bytes. Sites that allocate one size then cost nothing but their counts.
  */
 #ifndef SRC_RECORD_TICK_H
 #define SRC_RECORD_TICK_H
@@ -28,6 +28,10 @@
 
 /* Working memory of the encoder. All zeros: empty. */
 struct tick_encoder {
+	/* Where the large columns of the last tick begin and end, as offsets in it: packed one by
+	 * one they take less, since each has its own distribution. */
+	size_t cut[TICK_COLUMNS + 1];
+	unsigned cuts;
 	struct bytes column[TICK_COLUMNS];
 	struct bytes threads, gone;
 	uint32_t *

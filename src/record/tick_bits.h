@@ -26,20 +26,10 @@ enum {
 	COLUMN_MORE = COLUMN_NUMBERS + STATE_SITE_NUMBERS
 };
 
-/* What a site's numbers become if blocks keep their average size. */
-struct prediction {
-	uint64_t alloc_bytes, live_bytes;
-};
-
-static inline struct prediction site_predict(
-	const struct state_site *old, uint64_t allocs, uint64_t held)
+/* The average size of a site's blocks; 0: it has none. */
+static inline uint64_t site_block_size(const uint64_t *n)
 {
-	uint64_t size = 0;
-
-	if ((allocs || held) && old->n[STATE_ALLOCS])
-		size = old->n[STATE_ALLOC_BYTES] / old->n[STATE_ALLOCS];
-	return (struct prediction){ old->n[STATE_ALLOC_BYTES] + allocs * size,
-		old->n[STATE_LIVE_BYTES] + held * size };
+	return n[STATE_ALLOCS] ? n[STATE_ALLOC_BYTES] / n[STATE_ALLOCS] : 0;
 }
 
 static inline uint64_t larger(uint64_t a, uint64_t b)

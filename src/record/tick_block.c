@@ -56,26 +56,30 @@ int tick_block_read(
 	return c.bad || out->point.ns < before->ns ? -EBADMSG : 0;
 }
 
-/* Packs w->raw as the next piece of the group's zstd stream. */
-static int raw_pack(struct tick_writer *w)
+static int zstd_start(struct tick_writer *w)
 {
-	ZSTD_inBuffer in = { w->raw.data, w->raw.len, 0 };
-	size_t left = 1;
-
-	w->packed.len = 0;
 	if (!w->zstd)
 		w->zstd = ZSTD_createCCtx();
-	if (!w->zstd || w->raw.failed)
+	if (!w->zstd)
 		return -ENOMEM;
 	if (w->ticks == 0) {
 		ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
 		ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
 		ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, WINDOW_LOG);
 	}
+	return 0;
+}
+
+/* Packs a part of w->raw as the next blocks of the group's zstd stream. */
+static int part_pack(struct tick_writer *w, size_t from, size_t to)
+{
+	ZSTD_inBuffer in = { w->raw.data + from, to - from, 0 };
+	size_t left = 1;
+
 	while (left > 0) {
 		ZSTD_outBuffer piece = { 0 };
 
-		if (!bytes_room(&w->packed, ZSTD_compressBound(w->raw.len) + 64))
+		if (!bytes_room(&w->packed, ZSTD_compressBound(to - from) + 64))
 			return -ENOMEM;
 		piece.dst = w->packed.data + w->packed.len;
 		piece.size = w->packed.cap - w->packed.len;
@@ -87,6 +91,21 @@ static int raw_pack(struct tick_writer *w)
 	return 0;
 }
 
+/* Packs w->raw, which has `before` bytes before the tick. */
+static int raw_pack(struct tick_writer *w, size_t before)
+{
+	const struct tick_encoder *e = &w->encoder;
+	size_t from = 0;
+	int rc = w->raw.failed ? -ENOMEM : zstd_start(w);
+
+	w->packed.len = 0;
+	for (unsigned i = 0; rc == 0 && i < e->cuts; i++) {
+		rc = part_pack(w, from, before + e->cut[i]);
+		from = before + e->cut[i];
+	}
+	return rc || from == w->raw.len ? rc : part_pack(w, from, w->raw.len);
+}
+
 int tick_writer_put(struct tick_writer *w, uint32_t stream, const struct tick_block *b,
 	const struct bytes *tick, struct bytes *out)
 {
@@ -96,7 +115,7 @@ int tick_writer_put(struct tick_writer *w, uint32_t stream, const struct tick_bl
 
 	w->raw.len = 0;
 	group_add(&w->raw, tick);
-	if (raw_pack(w) != 0)
+	if (raw_pack(w, w->raw.len - tick->len) != 0)
 		return -ENOMEM;
 	block.raw_bytes = w->raw.len;
 	head_put(&w->head, &block, first ? &none : &w->last, first);

@@ -103,17 +103,18 @@ static uint64_t column_read(struct bytes_cursor *column, unsigned mask, unsigned
 	return mask & SITE_BIT(number) ? bytes_read_change(&column[COLUMN_NUMBERS + number]) : 0;
 }
 
-static void site_read(struct state_site *site, unsigned mask, struct bytes_cursor *column)
+static void site_read(uint64_t *n, unsigned mask, struct bytes_cursor *column)
 {
-	uint64_t *n = site->n;
 	uint64_t allocs = column_read(column, mask, STATE_ALLOCS);
-	uint64_t held = column_read(column, mask, STATE_HELD);
-	struct prediction p = site_predict(site, allocs, held);
+	uint64_t held = column_read(column, mask, STATE_HELD), size = site_block_size(n), blocks;
+	bool is_new = n[STATE_ALLOCS] == 0;
 
 	n[STATE_ALLOCS] += allocs;
 	n[STATE_HELD] += held;
-	n[STATE_ALLOC_BYTES] = p.alloc_bytes + column_read(column, mask, STATE_ALLOC_BYTES);
-	n[STATE_LIVE_BYTES] = p.live_bytes + column_read(column, mask, STATE_LIVE_BYTES);
+	n[STATE_ALLOC_BYTES] += allocs * size + column_read(column, mask, STATE_ALLOC_BYTES);
+	if (is_new)
+		size = site_block_size(n);
+	n[STATE_LIVE_BYTES] += held * size + column_read(column, mask, STATE_LIVE_BYTES);
 	n[STATE_TEMPORARY] += column_read(column, mask, STATE_TEMPORARY);
 	n[STATE_PEAK] =
 		larger(n[STATE_PEAK], n[STATE_LIVE_BYTES]) + column_read(column, mask, STATE_PEAK);
@@ -121,8 +122,9 @@ static void site_read(struct state_site *site, unsigned mask, struct bytes_curso
 		n[STATE_AT_PEAK_BYTES] = n[STATE_LIVE_BYTES];
 		n[STATE_AT_PEAK_BLOCKS] = n[STATE_HELD];
 	}
-	n[STATE_AT_PEAK_BYTES] += column_read(column, mask, STATE_AT_PEAK_BYTES);
-	n[STATE_AT_PEAK_BLOCKS] += column_read(column, mask, STATE_AT_PEAK_BLOCKS);
+	blocks = column_read(column, mask, STATE_AT_PEAK_BLOCKS);
+	n[STATE_AT_PEAK_BYTES] += blocks * size + column_read(column, mask, STATE_AT_PEAK_BYTES);
+	n[STATE_AT_PEAK_BLOCKS] += blocks;
 }
 
 static int more_read(struct state *s, uint32_t id, unsigned mask, struct bytes_cursor *column)
@@ -156,7 +158,7 @@ static int sites_read(struct state *s, struct bytes_cursor *c)
 			break;
 		s->sites += !s->present[id];
 		s->present[id] = 1;
-		site_read(&s->site[id], mask, column);
+		site_read(s->site[id].n, mask, column);
 		if (mask >= MORE_BIT(0))
 			rc = more_read(s, id, mask, column);
 	}

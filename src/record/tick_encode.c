@@ -2,6 +2,8 @@
 /* Ticks from snapshots and states (tick.h). Main thread. */
 #include "src/record/tick_bits.h"
 
+#define COLUMN_LARGE 1000u /* bytes; less gains nothing over the cost of a block of its own */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,36 +16,39 @@ static unsigned column_put(struct tick_encoder *t, unsigned number, uint64_t cha
 	return SITE_BIT(number);
 }
 
+/* `size`: of a block. */
 static unsigned at_peak_put(
-	struct tick_encoder *t, const struct state_site *old, const struct state_site *now)
+	struct tick_encoder *t, const uint64_t *old, const uint64_t *now, uint64_t size)
 {
-	const uint64_t *o = old->n, *n = now->n;
+	uint64_t blocks = now[STATE_AT_PEAK_BLOCKS] - old[STATE_AT_PEAK_BLOCKS];
+	uint64_t bytes = now[STATE_AT_PEAK_BYTES] - old[STATE_AT_PEAK_BYTES];
 
-	if (n[STATE_AT_PEAK_BYTES] == o[STATE_AT_PEAK_BYTES] &&
-		n[STATE_AT_PEAK_BLOCKS] == o[STATE_AT_PEAK_BLOCKS])
+	if (blocks == 0 && bytes == 0)
 		return 0;
-	if (n[STATE_AT_PEAK_BYTES] == n[STATE_LIVE_BYTES] &&
-		n[STATE_AT_PEAK_BLOCKS] == n[STATE_HELD])
+	if (now[STATE_AT_PEAK_BYTES] == now[STATE_LIVE_BYTES] &&
+		now[STATE_AT_PEAK_BLOCKS] == now[STATE_HELD])
 		return SITE_AT_PEAK_NOW;
-	return column_put(t, STATE_AT_PEAK_BYTES, n[STATE_AT_PEAK_BYTES] - o[STATE_AT_PEAK_BYTES]) |
-	       column_put(
-		       t, STATE_AT_PEAK_BLOCKS, n[STATE_AT_PEAK_BLOCKS] - o[STATE_AT_PEAK_BLOCKS]);
+	return column_put(t, STATE_AT_PEAK_BYTES, bytes - blocks * size) |
+	       column_put(t, STATE_AT_PEAK_BLOCKS, blocks);
 }
 
-static unsigned numbers_put(
-	struct tick_encoder *t, const struct state_site *old, const struct state_site *now)
+static unsigned numbers_put(struct tick_encoder *t, const uint64_t *old, const uint64_t *now)
 {
-	const uint64_t *o = old->n, *n = now->n;
-	uint64_t allocs = n[STATE_ALLOCS] - o[STATE_ALLOCS], held = n[STATE_HELD] - o[STATE_HELD];
-	struct prediction p = site_predict(old, allocs, held);
+	uint64_t allocs = now[STATE_ALLOCS] - old[STATE_ALLOCS];
+	uint64_t held = now[STATE_HELD] - old[STATE_HELD];
+	uint64_t alloc_bytes = now[STATE_ALLOC_BYTES] - old[STATE_ALLOC_BYTES];
+	uint64_t live_bytes = now[STATE_LIVE_BYTES] - old[STATE_LIVE_BYTES];
+	uint64_t size = site_block_size(old);
+	/* A new site's own size predicts the rest. */
+	uint64_t later = old[STATE_ALLOCS] ? size : site_block_size(now);
 
 	return column_put(t, STATE_ALLOCS, allocs) | column_put(t, STATE_HELD, held) |
-	       column_put(t, STATE_ALLOC_BYTES, n[STATE_ALLOC_BYTES] - p.alloc_bytes) |
-	       column_put(t, STATE_LIVE_BYTES, n[STATE_LIVE_BYTES] - p.live_bytes) |
-	       column_put(t, STATE_TEMPORARY, n[STATE_TEMPORARY] - o[STATE_TEMPORARY]) |
-	       column_put(
-		       t, STATE_PEAK, n[STATE_PEAK] - larger(o[STATE_PEAK], n[STATE_LIVE_BYTES])) |
-	       at_peak_put(t, old, now);
+	       column_put(t, STATE_ALLOC_BYTES, alloc_bytes - allocs * size) |
+	       column_put(t, STATE_LIVE_BYTES, live_bytes - held * later) |
+	       column_put(t, STATE_TEMPORARY, now[STATE_TEMPORARY] - old[STATE_TEMPORARY]) |
+	       column_put(t, STATE_PEAK,
+		       now[STATE_PEAK] - larger(old[STATE_PEAK], now[STATE_LIVE_BYTES])) |
+	       at_peak_put(t, old, now, later);
 }
 
 static unsigned more_put(
@@ -84,7 +89,7 @@ static int site_put(struct tick_encoder *t, struct state *old, uint32_t id,
 	if (old->more)
 		mask = more_put(t, &old->more[id], more);
 	if (memcmp(&old->site[id], now, sizeof(*now)) != 0)
-		mask |= numbers_put(t, &old->site[id], now);
+		mask |= numbers_put(t, old->site[id].n, now->n);
 	else if (mask == 0 && old->present[id])
 		return 0;
 	bytes_number(&t->column[COLUMN_GAPS], id - t->last_id);
@@ -105,16 +110,30 @@ static void columns_reset(struct tick_encoder *t)
 		t->column[i].len = 0;
 	t->threads.len = t->gone.len = 0;
 	t->last_id = t->sites = 0;
+	t->cuts = 0;
 }
 
-static int columns_end(struct tick_encoder *t, struct bytes *out)
+static void cut_note(struct tick_encoder *t, size_t at)
+{
+	if (t->cuts == 0 || t->cut[t->cuts - 1] < at)
+		t->cut[t->cuts++] = at;
+}
+
+/* `begin`: of the tick in `out`. */
+static int columns_end(struct tick_encoder *t, struct bytes *out, size_t begin)
 {
 	bytes_number(out, t->sites);
 	for (unsigned i = 0; t->sites && i < TICK_COLUMNS; i++) {
+		bool large = t->column[i].len >= COLUMN_LARGE;
+
 		if (t->column[i].failed)
 			return -ENOMEM;
 		bytes_number(out, t->column[i].len);
+		if (large)
+			cut_note(t, out->len - begin);
 		bytes_add(out, t->column[i].data, t->column[i].len);
+		if (large && i + 1 < TICK_COLUMNS)
+			cut_note(t, out->len - begin);
 	}
 	return out->failed || t->threads.failed || t->gone.failed ? -ENOMEM : 0;
 }
@@ -250,14 +269,29 @@ static int by_id(const void *pa, const void *pb, void *sites)
 	return (a > b) - (a < b);
 }
 
+/* A snapshot's sites are large, and only some of their lines are read: no prefetcher follows. */
+#define SITES_AHEAD 8u
+
+static void site_prefetch(const struct snapshot *s, size_t i)
+{
+	if (i >= s->nsites)
+		return;
+	__builtin_prefetch(&s->sites[i].id);
+	__builtin_prefetch(&s->sites[i].live_bytes);
+	__builtin_prefetch(&s->sites[i].temporary);
+	__builtin_prefetch(&s->sites[i].error);
+}
+
 /* Whether ids rise; otherwise makes the order in which they do. 1, 0, or -ENOMEM. */
 static int sites_in_order(struct tick_encoder *t, const struct snapshot *s)
 {
 	size_t n = s->nsites;
 	bool rising = true;
 
-	for (size_t i = 1; rising && i < n; i++)
+	for (size_t i = 1; rising && i < n; i++) {
+		__builtin_prefetch(&s->sites[i + SITES_AHEAD < n ? i + SITES_AHEAD : i].id);
 		rising = s->sites[i].id > s->sites[i - 1].id;
+	}
 	if (rising)
 		return 1;
 	if (order_room(t, n) != 0)
@@ -306,6 +340,7 @@ static int sites_put(struct tick_encoder *t, struct state *old, const struct sna
 		struct state_site now;
 		struct state_more more;
 
+		site_prefetch(s, i + SITES_AHEAD);
 		/* Not twice. */
 		if (site->id >= STATE_SITES_MAX || site->id < t->last_id)
 			continue;
@@ -322,6 +357,7 @@ int tick_encode(
 	struct tick_encoder *t, struct state *old, const struct snapshot *s, struct bytes *out)
 {
 	uint64_t head[STATE_HEAD_MAX];
+	size_t begin = out->len;
 	int rc, gone;
 
 	columns_reset(t);
@@ -336,7 +372,7 @@ int tick_encode(
 		return gone;
 	bytes_number(out, (uint64_t)gone);
 	bytes_add(out, t->gone.data, t->gone.len);
-	return columns_end(t, out);
+	return columns_end(t, out, begin);
 }
 
 int tick_encode_state(
@@ -344,6 +380,7 @@ int tick_encode_state(
 {
 	static const struct state_more none;
 	uint32_t gone = 0, next = 0;
+	size_t begin = out->len;
 	int rc;
 
 	columns_reset(t);
@@ -368,7 +405,7 @@ int tick_encode_state(
 		if (now->present[id])
 			rc = site_put(
 				t, old, id, &now->site[id], now->more ? &now->more[id] : &none);
-	return rc ? rc : columns_end(t, out);
+	return rc ? rc : columns_end(t, out, begin);
 }
 
 size_t tick_encoder_bytes(const struct tick_encoder *t)
