@@ -15,6 +15,7 @@
 #include "src/marks/mark_command.h"
 #include "src/run/batch.h"
 #include "src/run/config.h"
+#include "src/run/diff_command.h"
 #include "src/run/failure.h"
 #include "src/run/final_report.h"
 #include "src/run/options.h"
@@ -208,6 +209,8 @@ static int run_all(void *ctx)
 		return list_command_print();
 	if (o.mode == OPTIONS_CLEAN)
 		return list_command_clean();
+	if (o.mode == OPTIONS_DIFF)
+		return diff_command_run(&o);
 	config_take(&config, &o);
 	if (o.report)
 		return final_report_run(&o);

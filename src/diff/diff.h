@@ -8,19 +8,10 @@
 #define SRC_DIFF_DIFF_H
 
 #include <stdbool.h>
+#include "src/diff/ways.h"
 #include "src/model/value.h"
 
 #define DIFF_RUNS_MAX 64 /* on each side; RANK_TEST_MAX */
-
-/* How the sites of a row were matched. */
-enum diff_match {
-	DIFF_BY_STACK, /* equal stacks */
-	DIFF_BY_OWN_STACK, /* equal but for the frames of standard libraries and allocators */
-	DIFF_BY_PREFIX, /* the inner frames are equal */
-	DIFF_BY_PART, /* one stack has frames that the other lacks */
-	DIFF_BY_FUNCTION, /* only function and file are equal */
-	DIFF_UNMATCHED /* the site is on one side only */
-};
 
 enum diff_kind {
 	DIFF_SAME,

@@ -197,6 +197,16 @@ static const char *file_of(struct keys *k, const struct frame *f)
 	return name_keep(k, file, strlen(file));
 }
 
+/* The hidden frame that the site's own code calls. */
+static const char *library_entry(struct keys *k, const struct snap_site *site)
+{
+	const struct frame *f = site->stack->frames + site->stack->title;
+
+	if (site->stack->title == 0 || !f[-1].function)
+		return name_keep(k, "", 0);
+	return name_keep(k, f[-1].function, function_name_plain(f[-1].function));
+}
+
 static struct keys_entry *entry_add(struct keys *k, const struct snap_site *site)
 {
 	const struct frame *title = &site->stack->frames[site->stack->title];
@@ -211,6 +221,7 @@ static struct keys_entry *entry_add(struct keys *k, const struct snap_site *site
 	e = &more[k->count];
 	*e = (struct keys_entry){ .all = names_keep(k, k->all, k->nall),
 		.own = names_keep(k, k->own, k->nown),
+		.entry = library_entry(k, site),
 		.file = file_of(k, title),
 		.values =
 			intern_alloc(k->memory, (k->na + k->nb) * VALUE_COUNT * sizeof(*e->values)),

@@ -22,6 +22,8 @@ struct keys_entry {
 	/* Without what belongs to allocators and standard libraries, and to the start of the
 	 * program; the allocation function alone if that is all. */
 	struct keys_names own;
+	const char
+		*entry; /* what `own` calls of a standard library or allocator; "": it allocates */
 	const char *function, *file; /* of the frame that names it; the file without directories */
 	const struct snap_site *site[2]; /* the one that allocated most, of each side; NULL: none */
 	uint32_t sites[2]; /* their number, in the run of that side that has most */

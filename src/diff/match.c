@@ -8,6 +8,7 @@
 
 #define NO_ROW	     UINT32_MAX
 #define PREFIX_LEAST 2u /* frames; the innermost alone may be an allocator of the program's own */
+#define PART_LEAST   2u /* frames */
 /* What may remain of a row's change when an entry joins it, as a part of the larger change. */
 #define REST_MAX 0.25
 /* Stacks that are compared with all others of the other side; with more the way is left out. */
@@ -101,8 +102,12 @@ static int left_compare(const void *x, const void *y, void *ctx)
 {
 	const struct work *w = ctx;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	int order = own_compare(&w->entries[a].own, &w->entries[b].own);
+	const struct keys_entry *one = &w->entries[a], *other = &w->entries[b];
+	int order = own_compare(&one->own, &other->own);
 
+	order = order ? order : (*one->entry != '\0') - (*other->entry != '\0');
+	order = order ? order : strcmp(one->all.names[0], other->all.names[0]);
+	order = order ? order : strcmp(one->entry, other->entry);
 	return order ? order : a < b ? -1 : a > b;
 }
 
@@ -120,6 +125,34 @@ static size_t same_frame(const struct work *w, size_t at, size_t end, uint32_t d
 			break;
 	}
 	return to;
+}
+
+/* Whether two entries call the same of a library (level 0), allocate by the same function (1), or
+ * both by a library, or both by themselves (2). */
+static bool same_call(const struct keys_entry *x, const struct keys_entry *y, int level)
+{
+	if (level == 0)
+		return x->all.names[0] == y->all.names[0] && x->entry == y->entry;
+	if ((*x->entry == '\0') != (*y->entry == '\0'))
+		return false;
+	return level == 2 || x->all.names[0] == y->all.names[0];
+}
+
+/* The sorted entries from `at` to `end` have the same own frames. */
+static void own_join(struct work *w, size_t at, size_t end)
+{
+	size_t of[2], to;
+
+	for (int level = 0; level < 3; level++)
+		for (size_t from = at; from < end; from = to) {
+			const struct keys_entry *first = &w->entries[w->left[from]];
+
+			for (to = from + 1;
+				to < end && same_call(first, &w->entries[w->left[to]], level); to++)
+				;
+			if (both_sides(w, w->left + from, to - from, of))
+				range_join(w, w->left + from, to - from, DIFF_BY_OWN_STACK);
+		}
 }
 
 /*
@@ -142,8 +175,8 @@ static void prefix_join(struct work *w, size_t at, size_t end, uint32_t depth)
 			ends = true;
 		from = to;
 	}
-	if (ends && both_sides(w, w->left + at, same_frame(w, at, end, depth) - at, of))
-		range_join(w, w->left + at, same_frame(w, at, end, depth) - at, DIFF_BY_OWN_STACK);
+	if (ends)
+		own_join(w, at, same_frame(w, at, end, depth));
 	if (depth >= PREFIX_LEAST && both_sides(w, w->left + at, end - at, of))
 		range_join(w, w->left + at, end - at, DIFF_BY_PREFIX);
 }
@@ -162,8 +195,11 @@ static bool is_part(const struct keys_names *part, const struct keys_names *whol
 	return have == part->count;
 }
 
-static bool related(const struct keys_entry *x, const struct keys_entry *y)
+/* `whole`: with the frames of allocators and standard libraries, too. */
+static bool related(const struct keys_entry *x, const struct keys_entry *y, bool whole)
 {
+	if (whole)
+		return is_part(&x->all, &y->all) || is_part(&y->all, &x->all);
 	return is_part(&x->own, &y->own) || is_part(&y->own, &x->own);
 }
 
@@ -173,35 +209,49 @@ static uint32_t frames_apart(const struct keys_entry *x, const struct keys_entry
 					   : x->own.count - y->own.count;
 }
 
-/* Whether the entry's change and that of the other one's row cancel each other out, mostly. */
-static bool evens_out(const struct work *w, uint32_t entry, uint32_t row)
+/* Whether the entry's change and that of the other one, or of its row, cancel each other out,
+ * mostly. */
+static bool evens_out(const struct work *w, uint32_t entry, uint32_t other)
 {
-	double own = change_of(w, &w->entries[entry]), there = w->change[row];
+	uint32_t row = w->m->row[other];
+	double own = change_of(w, &w->entries[entry]);
+	double there = row == NO_ROW ? change_of(w, &w->entries[other]) : w->change[row];
 
 	return fabs(there + own) <= REST_MAX * fmax(fabs(there), fabs(own));
 }
 
-/* The nearest entry that it is a part of, or that is a part of it. */
-static uint32_t part_find(const struct work *w, uint32_t entry)
+/* A single frame, which may be main, proves little. */
+static bool proves_little(const struct keys_entry *x, const struct keys_entry *y)
+{
+	return x->own.count < PART_LEAST || y->own.count < PART_LEAST;
+}
+
+/* The nearest entry that it is a part of, or that is a part of it; of several, the one whose figure
+ * is nearest. */
+static uint32_t part_find(const struct work *w, uint32_t entry, bool whole)
 {
 	const struct keys_entry *e = &w->entries[entry];
 	uint32_t found = NO_ROW, least = UINT32_MAX;
+	double rest = 0;
 
 	for (size_t i = 0; i < w->count; i++) {
 		const struct keys_entry *other = &w->entries[i];
-		uint32_t row = w->m->row[i];
+		uint32_t apart = frames_apart(e, other);
+		double left = fabs(change_of(w, e) + change_of(w, other));
 
-		if (i == entry || !other->site[1 - side_of(e)] || !related(e, other) ||
-			frames_apart(e, other) >= least ||
-			(row != NO_ROW && !evens_out(w, entry, row)))
+		if (i == entry || !other->site[1 - side_of(e)] || apart > least ||
+			(apart == least && left >= rest) || !related(e, other, whole) ||
+			((w->m->row[i] != NO_ROW || proves_little(e, other)) &&
+				!evens_out(w, entry, (uint32_t)i)))
 			continue;
-		least = frames_apart(e, other);
+		least = apart;
+		rest = left;
 		found = (uint32_t)i;
 	}
 	return found;
 }
 
-static void part_join(struct work *w)
+static void part_join(struct work *w, bool whole)
 {
 	left_collect(w);
 	if ((uint64_t)w->nleft * w->count > PART_PAIRS_MAX)
@@ -211,7 +261,7 @@ static void part_join(struct work *w)
 
 		if (w->m->row[entry] != NO_ROW)
 			continue;
-		other = part_find(w, entry);
+		other = part_find(w, entry, whole);
 		if (other == NO_ROW)
 			continue;
 		if (w->m->row[other] == NO_ROW)
@@ -273,7 +323,8 @@ bool match_make(struct match *m, const struct keys *k)
 		left_collect(&w);
 		qsort_r(w.left, w.nleft, sizeof(*w.left), left_compare, &w);
 		prefix_join(&w, 0, w.nleft, 0);
-		part_join(&w);
+		part_join(&w, true);
+		part_join(&w, false);
 		function_join(&w);
 		rest_join(&w);
 	} else {

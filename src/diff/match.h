@@ -4,12 +4,14 @@
  * of these ways that applies.
  *
  *   1. the same stack of function names, inlined ones included, and the same allocation function;
- *   2. the same without the frames of allocators and standard libraries;
+ *   2. the same without the frames of allocators and standard libraries, best with the same call of
+ *      the library;
  *   3. the longest common part of the stacks from the allocation outwards, of two frames at least,
  *      or the whole of one stack;
  *   4. one stack is the other with frames left out, at most half of them: a call at a function's
- * end leaves none (tail calls), nor does inlining without debug information. Such an entry also
- *      joins a row made before if their changes of allocated bytes cancel each other out;
+ *      end leaves none (tail calls), nor does inlining without debug information. If it is a single
+ *      frame, their allocated bytes must be about the same. Such an entry also joins a row made
+ *      before, if their changes of allocated bytes about cancel each other out;
  *   5. the same function and file, if that is the only entry of its side there.
  *
  * What is left is a row of its own. Main thread.
@@ -17,8 +19,8 @@
 #ifndef SRC_DIFF_MATCH_H
 #define SRC_DIFF_MATCH_H
 
-#include "src/diff/diff.h"
 #include "src/diff/keys.h"
+#include "src/diff/ways.h"
 
 struct match {
 	uint32_t *row; /* of each entry; all have one */

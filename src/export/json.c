@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/export/export.h"
+#include "src/export/json.h"
 #include "src/export/text.h"
 #include "src/export/marks.h"
 #include "src/export/memory.h"
@@ -268,9 +269,9 @@ static const struct frame *json_physical(const struct stack *stack, uint32_t i)
 	return &stack->frames[at];
 }
 
-static void json_stack(struct writer *w, const struct stack *stack)
+void json_stack(struct writer *w, const char *key, const struct stack *stack)
 {
-	writer_array(w, "stack");
+	writer_array(w, key);
 	for (uint32_t i = 0; i < stack->nframes; i++) {
 		const struct frame *f = &stack->frames[i], *real = json_physical(stack, i);
 
@@ -332,7 +333,7 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 		writer_uint(w, "youngest_ns", site->youngest_ns);
 	}
 	marks_json_site(w, s, site);
-	json_stack(w, site->stack);
+	json_stack(w, "stack", site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);
 	writer_bool(w, "ancestor", site->stack->ancestor);
 	writer_end(w);
@@ -435,7 +436,7 @@ static void json_leak_site(
 	writer_uint(w, "site", l->site);
 	if (site) {
 		writer_string(w, "function", site->alloc_function);
-		json_stack(w, site->stack);
+		json_stack(w, "stack", site->stack);
 	} else {
 		writer_null(w, "function");
 		writer_array(w, "stack");

@@ -18,7 +18,7 @@ bool json_values_has_number(const struct json_object *o, const char *key);
 /* Finite. */
 double json_values_real(const struct json_object *o, const char *key);
 bool json_values_flag(const struct json_object *o, const char *key);
-/* Of a text: "0x7f12". */
+/* The number in a text: "0x7f12". */
 uint64_t json_values_hex(const struct json_object *o, const char *key);
 /* The number of an array's items. */
 size_t json_values_items(const struct json_object *o);

@@ -28,6 +28,7 @@ void option_help_print(FILE *out)
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
 	      "  heaptop [OPTIONS] -r FILE               read a segment left behind\n"
+	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
 	      "  heaptop -l                              list recorded processes and segments\n"
 	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
 		out);

@@ -40,7 +40,8 @@ enum fact {
 	FRAMES = 1 << 28, /* -b without -n 1 */
 	AT = 1ull << 34,
 	LIVE_FRAMES = 1ull << 35, /* -b of a program, not of a file */
-	LIVE_SCREEN = 1ull << 36
+	LIVE_SCREEN = 1ull << 36,
+	DIFF = 1ull << 40
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -67,8 +68,8 @@ static const struct rule {
 		"--readonly changes nothing in the program: not with --sample or --max-overhead" },
 	{ OUTPUT, 0, BATCH | REPORT, "-o requires -b or --report" },
 	{ JUNIT, BATCH, 0, "--format junit requires a report: not with -b" },
-	{ VALUE, 0, WEIGHTED,
-		"--value requires a format with one weight, such as folded or pprof" },
+	{ VALUE, 0, WEIGHTED | DIFF,
+		"--value requires --diff, or a format with one weight, such as folded or pprof" },
 	{ DOCUMENT, FRAMES, 0, "this --format is one document, not frames: with -b, use -n 1" },
 	{ GEN_SUPPRESSIONS, 0, TEXT, "--gen-suppressions requires a text report" },
 	{ SUPPRESSIONS, 0, LEAK_CHECK | SCREEN,
@@ -95,6 +96,7 @@ static uint64_t mode_fact(const struct options *o)
 		[OPTIONS_READ] = READ,
 		[OPTIONS_LIST] = OTHER_MODE,
 		[OPTIONS_CLEAN] = OTHER_MODE,
+		[OPTIONS_DIFF] = DIFF,
 		[OPTIONS_MARK] = OTHER_MODE };
 
 	return facts[o->mode];
@@ -142,16 +144,49 @@ static uint64_t facts_of(const struct options *o)
 	return all;
 }
 
+static bool has_condition(const struct options *o, bool growth)
+{
+	for (unsigned i = 0; i < o->nconditions; i++)
+		if (o->conditions[i].growth == growth)
+			return true;
+	return false;
+}
+
+/* What --diff takes, and what only --diff does. */
+static const char *diff_broken(const struct options *o)
+{
+	bool diff = o->mode == OPTIONS_DIFF;
+	const struct {
+		bool broken;
+		const char *message;
+	} found[] = {
+		{ diff && o->batch, "--diff writes one report: not with -b" },
+		{ diff && o->format != OPTIONS_TEXT && o->format != OPTIONS_JSON &&
+				o->format != OPTIONS_FOLDED,
+			"--diff writes text, json or folded" },
+		{ diff && (o->filter || o->group), "-F and --group do not apply to --diff" },
+		{ diff && (o->fail_on || has_condition(o, false)),
+			"with --diff, --fail-on takes growth: 'growth>5%', 'site-growth>1M'" },
+		{ !diff && has_condition(o, true), "--fail-on 'growth>...' requires --diff" },
+	};
+
+	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
+		if (found[i].broken)
+			return found[i].message;
+	return NULL;
+}
+
 const char *option_rules_broken(const struct options *o)
 {
 	uint64_t facts = facts_of(o);
+	const char *broken = diff_broken(o);
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; !broken && i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct rule *r = &rules[i];
 
 		if ((facts & r->given) &&
 			((facts & r->excludes) || (r->requires && !(facts & r->requires))))
 			return r->message;
 	}
-	return NULL;
+	return broken;
 }

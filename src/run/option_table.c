@@ -38,7 +38,8 @@ enum long_key {
 	KEY_MARK,
 	KEY_MARK_EVERY,
 	KEY_HISTORY,
-	KEY_AT
+	KEY_AT,
+	KEY_DIFF
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -56,6 +57,8 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 		"report or show that moment: 12.5s, 50%, peak, A..B" },
 	{ KEY_HISTORY, "history", "SIZE", option_values_history, 0,
 		"memory for the past (default 32M, 0 = none)" },
+	{ KEY_DIFF, "diff", "FILE", option_values_diff, 0,
+		"compare two runs: A B, or A1 A2... -- B1 B2..." },
 	{ 'd', "delay", "SECS", option_values_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
 	{ 'n', "frames", "N", option_values_frames, 0, "stop after N frames" },
 	{ 's', "sort", "COLUMN", option_values_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
@@ -72,7 +75,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
 	{ KEY_FORMAT, "format", "FMT", option_values_format, 0, "report format (\"help\" lists them; implies --report)" },
 	{ KEY_VALUE, "value", "VALUE", option_values_value, 0,
-		"what stacks weigh in a profile: live, peak, allocs, ..." },
+		"what stacks weigh, what a diff is of: live, peak, ..." },
 	{ 'o', "output", "FILE", option_values_output, 0, "write frames or report to FILE" },
 	{ KEY_TOP, "top", "N", option_values_top, 0, "call sites in a text report (default 20, 0 = all)" },
 	{ KEY_LEAK_CHECK, "leak-check", "[=EVERY]", option_values_leak_check, 0,
@@ -91,7 +94,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),
 		"write a suppression after each leak" },
 	{ KEY_FAIL_ON, "fail-on", "CLASS", option_values_fail_on, 0,
-		"exit 1 if blocks of CLASS remain (unfreed, ...)" },
+		"exit 1 if blocks of CLASS remain, or 'peak>64M'" },
 	{ 'D', "depth", "N", option_values_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
 	{ KEY_SAMPLE, "sample", "BYTES", option_values_sample, 0,
 		"record one block in BYTES (512K, 1M), exact or auto" },

@@ -12,6 +12,7 @@
 #include "src/model/columns.h"
 #include "src/model/groups.h"
 #include "src/model/value.h"
+#include "src/run/condition.h"
 #include "src/session/sampling_control.h"
 
 #define OPTIONS_DEPTH_DEFAULT 128u
@@ -27,6 +28,7 @@ enum options_mode {
 	OPTIONS_READ, /* -r: `file` */
 	OPTIONS_LIST,
 	OPTIONS_CLEAN,
+	OPTIONS_DIFF, /* --diff: `diff` */
 	OPTIONS_MARK, /* --mark: `pid`, and a name in `mark_name` or NULL */
 };
 
@@ -39,6 +41,7 @@ enum options_mode {
 
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u
+#define OPTIONS_CONDITIONS_MAX	 16u
 #define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL; copied_constants.c asserts it */
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
 #define OPTIONS_HEURISTICS_ALL	 4094u /* the bits of enum leak_heuristic */
@@ -65,19 +68,27 @@ enum options_follow {
 	OPTIONS_FOLLOW_NO
 };
 
+/* The files of one side of --diff. */
+struct options_side {
+	const char *file[DIFF_RUNS_MAX];
+	unsigned count;
+};
+
 /* Strings point into argv. */
 struct options {
 	enum options_mode mode;
 	char *const *command; /* argv of COMMAND, NULL-terminated */
 	pid_t pid;
 	const char *file;
+	struct options_side diff[2]; /* A and B */
 	/* Output. With neither batch nor report: the screen. */
 	bool batch;
 	bool report; /* --report, or implied by --format, --fail-on or --leak-check */
 	enum options_format format;
 	bool format_given;
 	bool value_given;
-	enum snap_value value; /* the weight of stacks in formats that have one */
+	enum snap_value
+		value; /* what a diff is of, and stacks weigh in formats that have one weight */
 	const char *output; /* NULL: the mode's default stream */
 	unsigned top; /* sites in a text report, 0: all */
 	uint64_t delay_ns;
@@ -110,6 +121,8 @@ struct options {
 	const char *library; /* --library, or NULL */
 	bool debuginfod;
 	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
+	struct condition conditions[OPTIONS_CONDITIONS_MAX]; /* limits of --fail-on */
+	unsigned nconditions;
 	unsigned failures; /* classes that JUnit reports as failures: fail_on, or definite leaks */
 	bool leak_check; /* --leak-check, or implied by --fail-on */
 	uint64_t leak_every_ns; /* interval of repeated scans; 0: one scan */

@@ -146,8 +146,8 @@ static int word_find(const char *value, const char *const *words)
 int option_values_mode(struct options *o, enum options_mode mode, struct option_error *why)
 {
 	if (o->mode != OPTIONS_NONE && o->mode != mode)
-		return error_set(
-			why, "only one of COMMAND, -a, -r, -l, --clean and --mark can be given");
+		return error_set(why,
+			"only one of COMMAND, -a, -r, -l, --diff, --clean and --mark can be given");
 	o->mode = mode;
 	return 0;
 }
@@ -185,6 +185,16 @@ int option_values_read(struct options *o, const char *value, struct option_error
 {
 	o->file = value;
 	return option_values_mode(o, OPTIONS_READ, why);
+}
+
+int option_values_diff(struct options *o, const char *value, struct option_error *why)
+{
+	struct options_side *side = &o->diff[0];
+
+	if (side->count == DIFF_RUNS_MAX)
+		return error_too_many(why, DIFF_RUNS_MAX);
+	side->file[side->count++] = value;
+	return option_values_mode(o, OPTIONS_DIFF, why);
 }
 
 int option_values_list(struct options *o, const char *value, struct option_error *why)
@@ -307,12 +317,33 @@ int option_values_value(struct options *o, const char *value, struct option_erro
 	return 0;
 }
 
+static int condition_add(struct options *o, const char *value, struct option_error *why)
+{
+	if (o->nconditions == OPTIONS_CONDITIONS_MAX)
+		return error_too_many(why, OPTIONS_CONDITIONS_MAX);
+	if (condition_parse(value, &o->conditions[o->nconditions]) != 0)
+		return error_set(why,
+			"must be a limit such as 'peak>64M', 'allocs>1e6', 'site-live>10M' or, "
+			"with --diff, 'growth>5%' or 'site-growth>1M'");
+	o->nconditions++;
+	return 0;
+}
+
 int option_values_fail_on(struct options *o, const char *value, struct option_error *why)
 {
-	int found = word_parse(value, class_words, why);
+	int found;
 
-	if (found < 0)
+	if (strchr(value, '>'))
+		return condition_add(o, value, why);
+	found = word_parse(value, class_words, why);
+
+	if (found < 0) {
+		size_t used = strlen(why->text);
+
+		snprintf(why->text + used, sizeof(why->text) - used,
+			", or a limit such as 'peak>64M'");
 		return -EINVAL;
+	}
 	o->fail_on |= 1u << found;
 	return 0;
 }

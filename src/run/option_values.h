@@ -20,6 +20,7 @@ typedef int option_values_set(struct options *o, const char *value, struct optio
 option_values_set option_values_attach;
 option_values_set option_values_mark;
 option_values_set option_values_mark_every;
+option_values_set option_values_diff;
 option_values_set option_values_read;
 option_values_set option_values_list;
 option_values_set option_values_clean;

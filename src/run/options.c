@@ -127,6 +127,35 @@ static int option_apply(struct options *o, const struct option_row *r, FILE *out
 	return -1;
 }
 
+/*
+ * Takes the files of --diff from where getopt_long stopped, after an advance from `before`: one, or
+ * after "--" all that follow, which are B's. Whether options may follow.
+ */
+static bool diff_files_take(struct options *o, char *const argv[], int before)
+{
+	bool last = optind > before;
+	struct options_side *side = &o->diff[last];
+
+	while (argv[optind] && side->count < DIFF_RUNS_MAX) {
+		side->file[side->count++] = argv[optind++];
+		if (!last)
+			return true;
+	}
+	return false;
+}
+
+/* Without "--", A B. What is wrong, or NULL. */
+static const char *diff_sides_set(struct options *o)
+{
+	struct options_side *a = &o->diff[0], *b = &o->diff[1];
+
+	if (b->count == 0 && a->count == 2)
+		b->file[b->count++] = a->file[--a->count];
+	if (a->count > 0 && b->count > 0)
+		return NULL;
+	return "--diff requires two files, or several on each side of -- (A1 A2... -- B1 B2...)";
+}
+
 /* JUnit reports failures: definite leaks, if --fail-on names no class. */
 static void leak_check_imply(struct options *o)
 {
@@ -156,6 +185,8 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	optind = 0; /* glibc: start anew */
 	for (before = 1; status < 0; before = optind) {
 		key = getopt_long(argc, argv, getopt_lists.letters, getopt_lists.names, NULL);
+		if (key == -1 && o->mode == OPTIONS_DIFF && diff_files_take(o, argv, before))
+			continue;
 		if (key == -1)
 			break;
 		if (key == '?')
@@ -167,6 +198,11 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	}
 	if (status >= 0)
 		return status;
+	if (argv[optind] && o->mode == OPTIONS_DIFF)
+		return usage(err, "--diff takes at most %u files on each side", DIFF_RUNS_MAX);
+	conflict = o->mode == OPTIONS_DIFF ? diff_sides_set(o) : NULL;
+	if (conflict)
+		return usage(err, "%s", conflict);
 	if (argv[optind] && o->mode == OPTIONS_MARK && !argv[optind + 1]) {
 		o->mark_name = argv[optind];
 	} else if (argv[optind]) {
@@ -176,7 +212,9 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	}
 	o->names = o->full_names ? NAMES_FULL : NAMES_SHORT;
 	leak_check_imply(o);
-	o->report |= (o->format_given || o->fail_on || o->leak_check) && !o->batch;
+	o->report |=
+		(o->format_given || o->fail_on || o->nconditions || o->leak_check) && !o->batch;
+	o->report |= o->mode == OPTIONS_DIFF && o->output;
 	conflict = option_rules_broken(o);
 	return conflict ? usage(err, "%s", conflict) : -1;
 }

@@ -30,6 +30,9 @@ static bool is_input(const struct options *o)
 {
 	bool is = o->file && same_file(o->output, o->file);
 
+	for (unsigned side = 0; side < 2; side++)
+		for (unsigned i = 0; !is && i < o->diff[side].count; i++)
+			is = same_file(o->output, o->diff[side].file[i]);
 	for (unsigned i = 0; !is && i < o->nsuppressions; i++)
 		is = same_file(o->output, o->suppressions[i]);
 	return is;

@@ -223,6 +223,7 @@ static int program_open(struct run *r, const struct winsize *screen)
 	case OPTIONS_NONE:
 	case OPTIONS_LIST:
 	case OPTIONS_CLEAN:
+	case OPTIONS_DIFF:
 	case OPTIONS_MARK:
 		break;
 	}

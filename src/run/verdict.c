@@ -40,8 +40,13 @@ static struct found found_count(
 
 bool verdict_failed(const struct snapshot *s, const struct options *o, bool ended)
 {
+	char line[CONDITION_LINE_MAX];
+
 	for (unsigned class = 0; o->fail_on >> class; class ++)
 		if (found_count(s, o, ended, class).sum.blocks > 0)
+			return true;
+	for (unsigned i = 0; i < o->nconditions; i++)
+		if (condition_failed(&o->conditions[i], s, line))
 			return true;
 	return false;
 }
@@ -53,8 +58,22 @@ static const char *class_word(unsigned class)
 		       : snapshot_leak_word((enum snap_leak_class) class);
 }
 
+/* The limits: those that are passed if `failed`, otherwise all, which are kept. */
+static void limits_put(struct strbuf *out, const struct snapshot *s, const struct options *o,
+	bool failed, const char *between)
+{
+	char line[CONDITION_LINE_MAX];
+
+	for (unsigned i = 0; i < o->nconditions; i++) {
+		if (condition_failed(&o->conditions[i], s, line) != failed)
+			continue;
+		strbuf_printf(out, "%s%s", between, line);
+		between = ", ";
+	}
+}
+
 /* "456 bytes in 3 definite blocks of 2 processes, 8 bytes in 1 unfreed block", or, if nothing was
- * found, "no definite block". */
+ * found, "no definite block"; then the limits. */
 static void figures_put(
 	struct strbuf *out, const struct snapshot *s, const struct options *o, bool ended)
 {
@@ -79,6 +98,7 @@ static void figures_put(
 			strbuf_printf(out, " of %llu processes", (unsigned long long)f.processes);
 		between = ", ";
 	}
+	limits_put(out, s, o, failed, between);
 }
 
 const char *verdict_text(
@@ -87,7 +107,7 @@ const char *verdict_text(
 	const char *unscanned = verdict_unscanned(s, o);
 	struct strbuf text = STRBUF_INIT;
 
-	if (!o->fail_on)
+	if (!o->fail_on && !o->nconditions)
 		return NULL;
 	if (verdict_failed(s, o, ended)) {
 		strbuf_puts(&text, "failed: ");

@@ -30,7 +30,9 @@ def classes():
 
 
 def written():
-    own = names(WRITTEN, "src/export/json.c", "src/export/marks.c", "src/export/memory.c")
+    own = names(WRITTEN, "src/export/json.c", "src/export/diff_json.c", "src/export/marks.c", "src/export/memory.c")
+    own |= {name.replace("-", "_") for name in names(r'\[VALUE_\w+\] = \{ "([a-z-]+)"', "src/model/value.c")}
+    own |= names(r'\b(?:side_put|unmatched_put|json_stack)\(\s*w, "(\w+)"', "src/export/diff_json.c")
     return own | names(PART, "src/model/map.c") | classes()
 
 

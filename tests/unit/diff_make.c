@@ -118,6 +118,21 @@ TEST(frames_of_standard_libraries_may_differ)
 	diff_free(d);
 }
 
+/* The call of the library tells two sites of a function apart. */
+TEST(a_call_of_the_library_stays_that_call)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "~std::a ~std::map f main", 100 },
+					 { "f main", 100 }, { "~std::a ~std::vector f main", 50 }),
+		FIXTURE(&right, 0, { "~std::b ~std::map f main", 100 },
+			{ "~std::b ~std::vector f main", 55 }));
+
+	CHECK_INT(d->nrows, 3);
+	CHECK_STR(row_text(d, 0), "vanished none f 100 0");
+	CHECK_STR(row_text(d, 1), "grew own-stack f 50 55");
+	CHECK_STR(row_text(d, 2), "same own-stack f 100 100");
+	diff_free(d);
+}
+
 TEST(callers_may_differ)
 {
 	struct diff *d =
@@ -273,6 +288,7 @@ int main(void)
 	RUN(clones_and_parts_are_their_function);
 	RUN(what_changed_comes_first);
 	RUN(frames_of_standard_libraries_may_differ);
+	RUN(a_call_of_the_library_stays_that_call);
 	RUN(callers_may_differ);
 	RUN(frames_may_be_left_out);
 	RUN(an_added_site_stays_its_own);

@@ -436,6 +436,56 @@ TEST(moments)
 	CHECK(refused(PARSE("--at", "peak", "-b", "a"), "--at requires -r FILE or a report"));
 }
 
+TEST(diff)
+{
+	struct parsed p = PARSE("--diff", "a", "b");
+
+	CHECK_INT(p.status, -1);
+	CHECK_INT(p.o.mode, OPTIONS_DIFF);
+	CHECK_INT(p.o.diff[0].count, 1);
+	CHECK_STR(p.o.diff[1].file[0], "b");
+	CHECK(!p.o.report);
+	p = PARSE("--diff", "a", "b", "--format", "json"); /* options may follow */
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.format == OPTIONS_JSON && p.o.report && p.o.diff[1].count == 1);
+	p = PARSE("--diff", "a1", "--value", "allocs", "a2", "--", "b1", "--top", "b3");
+	CHECK_INT(p.status, -1);
+	CHECK_INT(p.o.value, VALUE_ALLOCS);
+	CHECK_INT(p.o.diff[0].count, 2);
+	CHECK_INT(p.o.diff[1].count, 3); /* behind -- all are files */
+	CHECK_STR(p.o.diff[1].file[1], "--top");
+	p = PARSE("--diff", "a", "--", "b");
+	CHECK(p.status == -1 && p.o.diff[0].count == 1 && p.o.diff[1].count == 1);
+	CHECK(PARSE("--diff", "a", "b", "-o", "f").o.report);
+	CHECK(refused(PARSE("--diff"), "requires a value"));
+	CHECK(refused(PARSE("--diff", "a"), "requires two files"));
+	CHECK(refused(PARSE("--diff", "a", "b", "c"), "requires two files"));
+	CHECK(refused(PARSE("--diff", "a", "--"), "requires two files"));
+	CHECK(refused(PARSE("--diff", "a", "b", "-a", "1"), "only one of"));
+	CHECK(refused(PARSE("--diff", "a", "b", "-b"), "not with -b"));
+	CHECK(refused(PARSE("--diff", "a", "b", "--format", "pprof"), "text, json or folded"));
+	CHECK(refused(PARSE("--value", "allocs", "x"), "--value requires --diff"));
+	CHECK(refused(PARSE("--value", "size", "x"), "must be live, blocks, "));
+}
+
+TEST(limits)
+{
+	struct parsed p = PARSE("--fail-on", "peak>64M", "--fail-on", "definite", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.report && p.o.leak_check && p.o.nconditions == 1);
+	CHECK_INT(p.o.fail_on, OPTIONS_FAIL_DEFINITE);
+	p = PARSE("--fail-on", "allocs>1e6", "-b", "-a", "1");
+	CHECK(p.status == -1 && !p.o.report && !p.o.leak_check);
+	p = PARSE("--diff", "a", "b", "--fail-on", "site-growth>5%");
+	CHECK(p.status == -1 && p.o.report);
+	CHECK(refused(PARSE("--fail-on", "growth>5%", "x"), "requires --diff"));
+	CHECK(refused(PARSE("--diff", "a", "b", "--fail-on", "peak>1"), "takes growth"));
+	CHECK(refused(PARSE("--diff", "a", "b", "--fail-on", "unfreed"), "takes growth"));
+	CHECK(refused(PARSE("--fail-on", "peak>", "x"), "must be a limit such as"));
+	CHECK(refused(PARSE("--fail-on", "bugs", "x"), "or a limit such as"));
+}
+
 int main(void)
 {
 	RUN(words);
@@ -462,5 +512,7 @@ int main(void)
 	RUN(help_lists_what_works);
 	RUN(version);
 	RUN(sort_help_lists_every_column);
+	RUN(diff);
+	RUN(limits);
 	return check_end();
 }
