@@ -316,8 +316,12 @@ void moments_live(struct ui *ui, int arg, int key)
 	ui->moments.has_start = false;
 	if (ui_moment(ui) == SNAP_NOW)
 		refresh_freeze(ui, false);
-	else
-		show(ui, (struct moment){ .kind = SNAP_NOW });
+	else if (show(ui, (struct moment){ .kind = SNAP_NOW }) && ui_moment(ui) != SNAP_NOW &&
+		 ui->source->since) {
+		/* A recording shows the growth since a mark as a range. */
+		ui->source->since(ui->source->ctx, 0, 0);
+		refresh_moment(ui);
+	}
 }
 
 bool moments_leave(struct ui *ui)

@@ -260,7 +260,7 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 	ui->source->since(ui->source->ctx, since, until);
 	refresh_now(ui);
 	s = ui->current;
-	if (ui_moment(ui) != SNAP_NOW) {
+	if (ui_moment(ui) != SNAP_NOW && !ui_counts_since(ui)) {
 		ui_message(ui, "growth since marks is shown at the newest moment: F returns there");
 		return;
 	}
