@@ -24,5 +24,7 @@ const struct export_format export_formats[EXPORT_FORMATS] = {
 		.weighted = true, .write = export_dot },
 	[EXPORT_HTML] = { "html", "html", "one page for a browser",
 		.weighted = true, .write = export_html },
+	[EXPORT_PERFETTO] = { "perfetto", "perfetto-trace", "for ui.perfetto.dev",
+		.binary = true, .write = export_perfetto },
 };
 /* clang-format on */

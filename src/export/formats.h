@@ -32,12 +32,13 @@ enum export_format_number {
 	EXPORT_MASSIF,
 	EXPORT_DOT,
 	EXPORT_HTML,
+	EXPORT_PERFETTO,
 	EXPORT_FORMATS
 };
 
 extern const struct export_format export_formats[EXPORT_FORMATS];
 
 export_function export_folded, export_pprof, export_speedscope, export_csv, export_massif,
-	export_dot, export_html;
+	export_dot, export_html, export_perfetto;
 
 #endif

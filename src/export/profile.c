@@ -67,7 +67,7 @@ void profile_frame_name(const struct frame *f, enum name_style names, char *out,
 
 /* The number of the key that is in p->key. */
 static uint32_t number_of_key(
-	struct profile *p, const struct frame *f, uint64_t pc, const char *label)
+	struct profile *p, const struct frame *f, const struct frame *outer, const char *label)
 {
 	char name[NAME_MAX_BYTES];
 	struct profile_frame *frames;
@@ -87,7 +87,10 @@ static uint32_t number_of_key(
 		label = name;
 	}
 	p->frames = frames;
-	frames[p->nframes] = (struct profile_frame){ .name = strdup(label), .frame = f, .pc = pc };
+	frames[p->nframes] = (struct profile_frame){ .name = strdup(label),
+		.frame = f,
+		.pc = outer ? outer->pc : 0,
+		.offset = outer ? outer->offset : 0 };
 	p->failed |= !frames[p->nframes].name;
 	p->nframes++;
 	return n;
@@ -109,10 +112,11 @@ static uint32_t number_of_label(struct profile *p, const char *label)
 	strbuf_reset(&p->key);
 	strbuf_putc(&p->key, 'l');
 	key_text(p, label);
-	return number_of_key(p, NULL, 0, label);
+	return number_of_key(p, NULL, NULL, label);
 }
 
-static uint32_t number_of_frame(struct profile *p, const struct frame *f, uint64_t pc)
+/* `outer`: the frame with its address. */
+static uint32_t number_of_frame(struct profile *p, const struct frame *f, const struct frame *outer)
 {
 	strbuf_reset(&p->key);
 	strbuf_putc(&p->key, f->function ? 'f' : 'a');
@@ -128,8 +132,8 @@ static uint32_t number_of_frame(struct profile *p, const struct frame *f, uint64
 		key_bytes(p, f->line);
 	}
 	if (p->differ & PROFILE_PC)
-		key_bytes(p, pc);
-	return number_of_key(p, f, pc, NULL);
+		key_bytes(p, outer->pc);
+	return number_of_key(p, f, outer, NULL);
 }
 
 static bool path_fits(struct profile *p, size_t frames)
@@ -146,18 +150,12 @@ static bool path_fits(struct profile *p, size_t frames)
 	return true;
 }
 
-/* An inlined frame has the address of the function it was inlined into, the next one with one. */
-static uint64_t address_of(const struct frame *f, uint64_t outer)
-{
-	return f->pc ? f->pc : f->inlined ? outer : 0;
-}
-
 uint32_t *profile_path(
 	struct profile *p, size_t process, const struct snap_site *site, uint32_t *len)
 {
 	const struct stack *stack = site->stack;
+	const struct frame *outer = NULL;
 	char name[256];
-	uint64_t pc = 0;
 	uint32_t n = 0;
 
 	*len = 0;
@@ -171,14 +169,24 @@ uint32_t *profile_path(
 	if (stack->truncated)
 		p->path[n++] = number_of_label(p, missing_outer);
 	for (uint32_t i = stack->nframes; i-- > 0;) {
-		pc = address_of(&stack->frames[i], pc);
-		p->path[n++] = number_of_frame(p, &stack->frames[i], pc);
+		if (!stack->frames[i].inlined || !outer)
+			outer = &stack->frames[i];
+		p->path[n++] = number_of_frame(p, &stack->frames[i], outer);
 	}
 	if (stack->ancestor)
 		p->path[n++] = number_of_label(p, missing_inner);
 	p->failed |= p->numbers.failed;
 	*len = p->failed ? 0 : n;
 	return p->path;
+}
+
+void profile_number(struct profile *p)
+{
+	uint32_t len;
+
+	for (size_t n = 0; n < p->nprocesses; n++)
+		for (size_t i = 0; i < p->processes[n]->nsites; i++)
+			profile_path(p, n, &p->processes[n]->sites[i], &len);
 }
 
 int64_t profile_weight(

@@ -18,7 +18,8 @@
 struct profile_frame {
 	const char *name; /* owned by the profile */
 	const struct frame *frame; /* one of those; NULL: stands for a process or missing frames */
-	uint64_t pc; /* of the frame, or of the one into which it is inlined; 0: none */
+	/* Those of the frame, or of the one into which it is inlined; 0: none. */
+	uint64_t pc, offset;
 };
 
 struct profile {
@@ -50,6 +51,8 @@ void profile_free(struct profile *p);
  */
 uint32_t *profile_path(
 	struct profile *p, size_t process, const struct snap_site *site, uint32_t *len);
+/* Gives all frames of all sites their numbers, for formats in which the frames come first. */
+void profile_number(struct profile *p);
 /* "python3 (1234)". */
 const char *profile_process_name(const struct snapshot *s, char *out, size_t cap);
 /*

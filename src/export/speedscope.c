@@ -94,23 +94,13 @@ static bool is_wanted(const struct profile *p, enum snap_value value)
 	return value == VALUE_LIVE || weights_put(NULL, p, value) > 0;
 }
 
-/* Gives all frames their numbers, since they come first in the file. */
-static void frames_number(struct profile *p)
-{
-	uint32_t len;
-
-	for (size_t n = 0; n < p->nprocesses; n++)
-		for (size_t i = 0; i < p->processes[n]->nsites; i++)
-			profile_path(p, n, &p->processes[n]->sites[i], &len);
-}
-
 void export_speedscope(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	struct writer w = { .out = out };
 	struct profile p;
 
 	profile_open(&p, s, o, PROFILE_MODULE, NAMES_FULL);
-	frames_number(&p);
+	profile_number(&p);
 	writer_object(&w, NULL);
 	writer_lines(&w);
 	writer_string(&w, "$schema", "https://www.speedscope.app/file-format-schema.json");

@@ -69,6 +69,7 @@ static const char *const format_words[] = { [OPTIONS_TEXT] = "text",
 	[OPTIONS_MASSIF] = "massif",
 	[OPTIONS_DOT] = "dot",
 	[OPTIONS_HTML] = "html",
+	[OPTIONS_PERFETTO] = "perfetto",
 	[OPTIONS_FORMATS] = NULL };
 /* In the order of enum snap_value, without those that are no sum over sites. */
 static const char *const value_words[] = { [VALUE_LIVE] = "live",

@@ -11,7 +11,7 @@ def unquoted(value):
     if value.startswith('"'):
         def byte(m):
             return bytes([int(m[1], 8)]) if m[1] else {b"n": b"\n", b"r": b"\r", b"t": b"\t"}.get(m[2], m[2])
-        return re.sub(rb"\\(?:([0-7]{3})|(.))", byte, value[1:-1].encode(), flags=re.S).decode()
+        return re.sub(rb"\\(?:([0-7]{3})|(.))", byte, value[1:-1].encode(), flags=re.S).decode(errors="surrogateescape")
     return int(value) if re.fullmatch(r"-?\d+", value) else value
 
 

@@ -185,11 +185,11 @@ PPROF = {"inuse_space": "live", "inuse_objects": "blocks", "alloc_space": "alloc
 PPROF_UNITS = {"live": "bytes", "allocated": "bytes"}
 
 
-def pprof_decode(data):
+def proto_decode(data, message, schema):
     need("protoc")
-    done = run(["protoc", "--decode=Profile", "-I", HERE, os.path.join(HERE, "profile.proto")],
-               stdin=gzip.decompress(data))
+    done = run(["protoc", "--decode=" + message, "-I", HERE, os.path.join(HERE, schema)], stdin=data)
     check_equal((done.returncode, done.stderr), (0, b""), "protoc")
+    check(not re.search(rb"^\s*\d+:", done.stdout, re.M), "fields that " + schema + " does not have")
     return proto_text(done.stdout.decode())
 
 
@@ -197,7 +197,7 @@ class Pprof:
     """A decoded profile, its rules checked: IDs are unique, everything that is named exists."""
 
     def __init__(self, data):
-        self.message = pprof_decode(data)
+        self.message = proto_decode(gzip.decompress(data), "Profile", "profile.proto")
         self.strings = self.all("string_table")
         check_equal(self.strings[0], "", "the first string")
         self.functions = self.by_id("function")
@@ -348,6 +348,55 @@ def _(path, rep):
     check_equal(past[-1][1], rep["totals"]["live_bytes"], "the last point of the time line")
 
 
+class Perfetto:
+    """A decoded trace, its rules checked: one clock, IDs that exist, in the order that readers need."""
+
+    def __init__(self, data):
+        packets = proto_decode(data, "Trace", "perfetto.proto")["packet"]
+        check_equal({p["trusted_packet_sequence_id"][0] for p in packets}, {1}, "sequences")
+        check_equal({c["clock_id"][0] for c in packets[0]["clock_snapshot"][0]["clocks"]}, {1, 3, 4, 6}, "clocks")
+        self.tracks = [p["track_descriptor"][0] for p in packets if "track_descriptor" in p]
+        self.values = {}
+        for packet in packets:
+            for event in packet.get("track_event", []):
+                self.values.setdefault(event["track_uuid"][0], []).append(
+                    (packet["timestamp"][0], event["counter_value"][0]))
+        check(all(points == sorted(points, key=lambda p: p[0]) for points in self.values.values()), "times go back")
+        self.profile = packets[-1]["profile_packet"][0]
+        self.strings = {s["iid"][0]: s["str"][0] for s in self.profile.get("strings", [])}
+        self.mappings = {m["iid"][0]: m for m in self.profile.get("mappings", [])}
+        self.frames = {f["iid"][0]: f for f in self.profile.get("frames", [])}
+        for m in self.mappings.values():
+            self.strings[m["build_id"][0]], self.strings[m["path_string_ids"][0]]
+        for f in self.frames.values():
+            self.mappings[f["mapping_id"][0]]
+        self.stacks = {c["iid"][0]: tuple(self.strings[self.frames[f]["function_name_id"][0]] for f in c["frame_ids"])
+                       for c in self.profile.get("callstacks", [])}
+
+    def sums(self, dump, of):
+        result = {}
+        for sample in dump.get("samples", []):
+            stack = self.stacks[sample["callstack_id"][0]]
+            result[stack] = result.get(stack, 0) + of(lambda field: sample.get(field, [0])[0])
+        return {stack: n for stack, n in result.items() if n}
+
+
+@for_programs("perfetto")
+def _(path, rep):
+    trace = Perfetto(exported(path, "perfetto"))
+    dump, = trace.profile["process_dumps"]
+    check_equal(dump["pid"], [rep["process"]["pid"]], "pid")
+    check_equal(trace.sums(dump, lambda v: v("self_allocated") - v("self_freed")), weights(rep, "live"), "live bytes")
+    check_equal(trace.sums(dump, lambda v: v("alloc_count") - v("free_count")), weights(rep, "blocks"), "live blocks")
+    check_equal(trace.sums(dump, lambda v: v("self_allocated")), weights(rep, "allocated"), "allocated")
+    check_equal(trace.sums(dump, lambda v: v("alloc_count")), weights(rep, "allocs"), "allocs")
+    live, = [t["uuid"][0] for t in trace.tracks if t.get("name") == ["heap live bytes"]]
+    check_equal(trace.values[live][-1][1], rep["totals"]["live_bytes"], "the counter's last value")
+    modules = {"/" + trace.strings[m["path_string_ids"][0]] for m in trace.mappings.values()}
+    used = {f["module"] for s in rep["sites"] for f in s["stack"]} - {""}
+    check_equal(modules - {"/anonymous"}, used, "mappings")
+
+
 def processes(rep):
     return [rep] + [p for child in rep["children"] for p in processes(child)]
 
@@ -370,6 +419,12 @@ def children():
     run([HEAPTOP, "--format", "pprof", "-o", out, "--", *command])
     with open(out, "rb") as f:
         profile = Pprof(f.read())
+    run([HEAPTOP, "--format", "perfetto", "-o", out, "--", *command])
+    with open(out, "rb") as f:
+        trace = Perfetto(f.read())
+    check_equal(sorted(sum(trace.sums(d, lambda v: v("self_allocated") - v("self_freed")).values()) for d in
+                       trace.profile["process_dumps"]), sorted(n for _, n in want), "processes in perfetto")
+    check_equal(len([t for t in trace.tracks if "process" in t]), 3, "tracks of processes")
     labels = [{profile.string(l, "key"): profile.string(l, "str") for l in s["label"]} for s in profile.all("sample")]
     check_equal({l["process"].split(" ")[0] for l in labels}, {name for name, n in want}, "processes in pprof")
 
