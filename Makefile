@@ -333,20 +333,25 @@ MAN_AT := $(foreach page,$(MAN),$(call man_at,$(page)))
 COMPLETION_AT := bash-completion/completions/heaptop zsh/site-functions/_heaptop \
 	fish/vendor_completions.d/heaptop.fish
 
+# The JSON Schema of the report.
+SCHEMA := src/export/heaptop-report.schema.json
+
 install: $(LIB) $(EXE) $(COMPLETION)
-	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' \
+	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/share/heaptop' \
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(sort $(dir $(MAN_AT) $(COMPLETION_AT))))
 	$(INSTALL) -m 755 $(EXE) '$(DESTDIR)$(PREFIX)/bin/heaptop'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so'
 	$(foreach page,$(MAN),$(INSTALL) -m 644 $(page) '$(DESTDIR)$(PREFIX)/share/$(call man_at,$(page))' &&) true
+	$(INSTALL) -m 644 $(SCHEMA) '$(DESTDIR)$(PREFIX)/share/heaptop/$(notdir $(SCHEMA))'
 	$(INSTALL) -m 644 $(B)/completion/heaptop.bash '$(DESTDIR)$(PREFIX)/share/$(word 1,$(COMPLETION_AT))'
 	$(INSTALL) -m 644 $(B)/completion/heaptop.zsh '$(DESTDIR)$(PREFIX)/share/$(word 2,$(COMPLETION_AT))'
 	$(INSTALL) -m 644 $(B)/completion/heaptop.fish '$(DESTDIR)$(PREFIX)/share/$(word 3,$(COMPLETION_AT))'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/heaptop' '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so' \
+		'$(DESTDIR)$(PREFIX)/share/heaptop/$(notdir $(SCHEMA))' \
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
-	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
+	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/share/heaptop'
 
 .PHONY: all check quick tests faults soak demo pictures golden lint syntax install uninstall clean help deps
 help:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fields of the JSON report: those that are written are those in heaptop-json(5)."""
+"""The fields of the JSON report: those that are written are those in heaptop-json(5) and in the JSON Schema."""
 
+import json
 import os
 import re
 import sys
@@ -41,13 +42,31 @@ def told():
     return {word for line in lines for word in line.split() if re.fullmatch(r"[a-z_]+", word)}
 
 
+def in_schema():
+    with open("src/export/heaptop-report.schema.json", encoding="utf-8") as f:
+        todo, names = [json.load(f)], set()
+    while todo:
+        value = todo.pop()
+        names |= set(value.get("properties", {})) if isinstance(value, dict) else set()
+        todo += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return names - rules()
+
+
+def rules():
+    """Names of heuristics, which no field of their own has."""
+    with open("src/leak/analysis/heuristics.c", encoding="utf-8") as f:
+        return set(re.findall(r'"(\w+)"', f.read().split("names[] = {")[1].split("}")[0]))
+
+
 def main():
-    here, there = written(), told()
+    here, there, schema = written(), told(), in_schema()
     found = ["not in the man page: " + name for name in sorted(here - there)]
     found += ["in the man page alone: " + name for name in sorted(there - here)]
+    found += ["not in the schema: " + name for name in sorted(here - schema)]
+    found += ["in the schema alone: " + name for name in sorted(schema - here)]
     if len(here) < 100:
         found.append("only %d names were found in the sources" % len(here))
-    print("%s - fields of the JSON report are in the man page%s" % (
+    print("%s - fields of the JSON report are in the man page and in the schema%s" % (
         "not ok" if found else "ok", ": " + "; ".join(found) if found else ""))
     sys.exit(1 if found else 0)
 
