@@ -17,33 +17,52 @@
 #include "src/run/config.h"
 #include "src/run/diff_command.h"
 #include "src/run/failure.h"
+#include "src/run/file_kind.h"
 #include "src/run/final_report.h"
+#include "src/run/list_command.h"
 #include "src/run/options.h"
+#include "src/run/record_run.h"
+#include "src/run/replay_report.h"
+#include "src/run/replay_source.h"
 #include "src/run/run.h"
 #include "src/run/screen_source.h"
-#include "src/run/list_command.h"
+#include "src/run/snapshot_file.h"
 #include "src/util/large_stack.h"
 #include "src/util/text.h"
 #include "tui/script.h"
 #include "tui/term.h"
 #include "tui/tui.h"
 
-/* Saves what the screen shows, as it shows it. */
+/* What the screen shows, as it shows it. */
+static void shown_take(struct export_options *e, const struct tui_shown *shown)
+{
+	e->filter = shown->filter;
+	e->group = shown->group;
+	e->sites = shown->sites;
+	e->sort = shown->sort;
+	e->reverse = shown->reverse;
+	e->names = shown->names;
+	e->show_hidden = shown->show_hidden;
+	e->memory = shown->memory;
+	e->whole = shown->whole;
+}
+
 static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
 	struct export_options e;
 
 	screen_source_export_options(ctx, &e);
-	e.filter = shown->filter;
-	e.group = shown->group;
-	e.sites = shown->sites;
-	e.sort = shown->sort;
-	e.reverse = shown->reverse;
-	e.names = shown->names;
-	e.show_hidden = shown->show_hidden;
-	e.memory = shown->memory;
-	e.whole = shown->whole;
-	return screen_source_save(ctx, shown->rows, &e, msg, cap);
+	shown_take(&e, shown);
+	return screen_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
+}
+
+static int replay_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
+{
+	struct export_options e;
+
+	replay_source_export_options(ctx, &e);
+	shown_take(&e, shown);
+	return replay_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
 }
 
 /* NULL functions: a segment that was read has no program, an attached program is not ours to end,
@@ -64,6 +83,7 @@ static struct tui_source source_make(
 		.output_line = own_output ? screen_source_output_line : NULL,
 		.output_resize = own_output ? screen_source_output_resize : NULL,
 		.save = save,
+		.save_formats = snapshot_file_formats(),
 		.moment_show = screen_source_moment_show,
 		.timeline = screen_source_timeline,
 		.end = run_child(r) ? screen_source_end : NULL,
@@ -91,13 +111,43 @@ static struct tui_source source_make(
 	};
 }
 
+/* A recording: what needs the program's memory, or would change the program, is missing. */
+static struct tui_source replay_source_make(struct replay_source *s)
+{
+	bool scanned = replay_source_has_leaks(s);
+
+	return (struct tui_source){
+		.ctx = s,
+		.tick = replay_source_tick,
+		.detail = replay_source_detail,
+		.fds = replay_source_fds,
+		.ready = replay_source_ready,
+		.now_ns = replay_source_now,
+		.save = replay_save,
+		.save_formats = snapshot_file_formats(),
+		.moment_show = replay_source_moment_show,
+		.timeline = replay_source_timeline,
+		.since = replay_source_since,
+		.mark_name = replay_source_mark_name,
+		.processes = replay_source_processes,
+		.process_show = replay_source_process_show,
+		.leaks = scanned ? replay_source_scan_state : NULL,
+		.leaks_scan = scanned ? replay_source_scan : NULL,
+		.leaks_cancel = scanned ? replay_source_scan_cancel : NULL,
+		.source_text = replay_source_text,
+		.source_forget = replay_source_text_forget,
+		.hide_rules = screen_source_hide_rules,
+		.settings_save = screen_source_settings_save,
+	};
+}
+
 static_assert((int)TUI_COLOR_AUTO == (int)OPTIONS_COLOR_AUTO &&
 		      (int)TUI_COLOR_ALWAYS == (int)OPTIONS_COLOR_ALWAYS &&
 		      (int)TUI_COLOR_NEVER == (int)OPTIONS_COLOR_NEVER,
 	"--color");
 
 static struct tui_options tui_options_make(
-	const struct run *r, const struct options *o, const struct config *config)
+	bool launched, const struct options *o, const struct config *config)
 {
 	return (struct tui_options){
 		.settings = &config->settings,
@@ -116,7 +166,7 @@ static struct tui_options tui_options_make(
 		.show_hidden = o->show_hidden,
 		.version = HEAPTOP_VERSION,
 		.readonly = o->readonly,
-		.launched = run_child(r) != 0,
+		.launched = launched,
 	};
 }
 
@@ -136,22 +186,21 @@ static int terminal_check(struct winsize *size)
 	return failure_print_reason(what, "use -b for text frames, or --report");
 }
 
-/* Draws on the terminal, or plays a script, until the user leaves. Returns the exit status. */
-static int screen_show(struct screen_source *s, struct run *r, const struct options *o,
-	const struct config *config, struct script *script)
+/* Draws on the terminal, or plays a script, until the user leaves: what tui_run returns. */
+static int screen_run(const struct tui_source *source, const struct tui_options *t,
+	struct script *script, int *signal)
 {
-	struct tui_source source = source_make(s, r, o);
-	struct tui_options t = tui_options_make(r, o, config);
 	char why[SCRIPT_WHY_MAX];
-	int signal = 0, status;
-	int rc = script ? script_run(script, &source, &t, &signal, why)
-			: tui_run(&source, &t, &signal);
+	int rc = script ? script_run(script, source, t, signal, why) : tui_run(source, t, signal);
 
 	if (rc == -ECANCELED)
 		failure_print_reason("--script", why);
-	if (rc == -EIO || rc == -EINTR)
-		run_hang_up(r);
-	status = screen_source_close(s);
+	return rc;
+}
+
+/* The exit status after the screen; `status` if it ended as it should. */
+static int screen_status(int rc, int signal, int status)
+{
 	if (rc == -EINTR)
 		return 128 + signal;
 	if (rc == -ECANCELED)
@@ -162,13 +211,49 @@ static int screen_show(struct screen_source *s, struct run *r, const struct opti
 	return status;
 }
 
-static int run_on_screen(const struct options *o, const struct config *config)
+static int program_show(const struct options *o, const struct config *config, struct script *script,
+	const struct winsize *size)
+{
+	struct screen_source *s;
+	struct tui_source source;
+	struct tui_options t;
+	struct run *r;
+	int signal = 0, rc = run_open(&r, o, size);
+
+	if (rc != 0)
+		return rc;
+	s = screen_source_open(r);
+	if (!s)
+		return FAILURE_EXIT;
+	source = source_make(s, r, o);
+	t = tui_options_make(run_child(r) != 0, o, config);
+	rc = screen_run(&source, &t, script, &signal);
+	if (rc == -EIO || rc == -EINTR)
+		run_hang_up(r);
+	return screen_status(rc, signal, screen_source_close(s));
+}
+
+static int recording_show(
+	const struct options *o, const struct config *config, struct script *script)
+{
+	struct tui_options t = tui_options_make(false, o, config);
+	struct replay_source *s;
+	struct tui_source source;
+	int signal = 0, rc = replay_source_open(&s, o);
+
+	if (rc != 0)
+		return rc;
+	source = replay_source_make(s);
+	rc = screen_run(&source, &t, script, &signal);
+	replay_source_close(s);
+	return screen_status(rc, signal, 0);
+}
+
+static int run_on_screen(const struct options *o, const struct config *config, bool recorded)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	char why[SCRIPT_WHY_MAX];
 	struct script *script = o->script ? script_load(o->script, why) : NULL;
-	struct screen_source *s;
-	struct run *r;
 	int rc;
 
 	if (o->script && !script) {
@@ -177,12 +262,16 @@ static int run_on_screen(const struct options *o, const struct config *config)
 	}
 	rc = script ? 0 : terminal_check(&size);
 	if (rc == 0)
-		rc = run_open(&r, o, &size);
-	s = rc == 0 ? screen_source_open(r) : NULL;
-	if (rc == 0)
-		rc = s ? screen_show(s, r, o, config, script) : FAILURE_EXIT;
+		rc = recorded ? recording_show(o, config, script)
+			      : program_show(o, config, script, &size);
 	script_free(script);
 	return rc;
+}
+
+/* -r, if the file is not a segment. */
+static bool is_recording(const struct options *o)
+{
+	return o->mode == OPTIONS_READ && file_kind_of(o->file) == FILE_KIND_RECORDING;
 }
 
 struct arguments {
@@ -211,10 +300,15 @@ static int run_all(void *ctx)
 		return list_command_clean();
 	if (o.mode == OPTIONS_DIFF)
 		return diff_command_run(&o);
+	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
+	if (o.headless)
+		return record_run(&o);
+	if (is_recording(&o) && (o.report || o.batch))
+		return replay_report_run(&o);
 	if (o.report)
 		return final_report_run(&o);
-	return o.batch ? batch_run(&o) : run_on_screen(&o, &config);
+	return o.batch ? batch_run(&o) : run_on_screen(&o, &config, is_recording(&o));
 }
 
 int main(int argc, char **argv)

@@ -301,7 +301,7 @@ bool action_can_save(const struct ui *ui)
 	return ui->listed && ui->source->save;
 }
 
-void action_save(struct ui *ui, int arg, int key)
+static void save_as(struct ui *ui, const char *format)
 {
 	char text[UI_MESSAGE_MAX] = "";
 
@@ -313,7 +313,8 @@ void action_save(struct ui *ui, int arg, int key)
 		.names = ui->names,
 		.show_hidden = ui->show_hidden,
 		.whole = ui->shown,
-		.memory = ui->map.map ? &ui->map.map->account : NULL };
+		.memory = ui->map.map ? &ui->map.map->account : NULL,
+		.format = format };
 
 	if (!action_can_save(ui)) {
 		ui_message(ui, "nothing to export yet");
@@ -322,6 +323,34 @@ void action_save(struct ui *ui, int arg, int key)
 	shown.sites = ui->shown->nsites;
 	ui->source->save(ui->source->ctx, &shown, text, sizeof(text));
 	ui_message(ui, "%s", text);
+}
+
+static void save_accept(struct ui *ui, const char *text)
+{
+	save_as(ui, *text ? text : ui->source->save_formats[0]);
+}
+
+static const char *save_hint(const char *const *formats)
+{
+	static char hint[160];
+	size_t used = 0;
+
+	for (size_t i = 0; formats[i] && used < sizeof(hint); i++)
+		used += (size_t)snprintf(
+			hint + used, sizeof(hint) - used, "%s%s", i ? ", " : "", formats[i]);
+	return hint;
+}
+
+void action_save(struct ui *ui, int arg, int key)
+{
+	const char *const *formats = ui->source->save_formats;
+
+	if (!formats || !action_can_save(ui)) {
+		save_as(ui, NULL);
+		return;
+	}
+	prompt_open(&ui->prompt, "export as (Enter: text):", "", save_accept);
+	ui->prompt.hint = save_hint(formats);
 }
 
 static void delay_accept(struct ui *ui, const char *text)

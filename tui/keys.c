@@ -240,7 +240,7 @@ const struct key_binding keys_table[] = {
 	{ PROG, "S-Tab", { KEY_BTAB, 0 }, IN_DATA, action_tab, -1, PLACE_HELP, NULL, NULL, NULL,
 		"previous tab" },
 	{ PROG, "x", { 'x', 0 }, IN_DATA | CHANGES, action_save, 0, PLACE_HINT, "export", NULL, NULL,
-		"export what is shown to a numbered text file" },
+		"export to a numbered file: text, json, heaptop" },
 	{ PROG, "d", { 'd', 0 }, IN_DATA, action_delay, 0, PLACE_HINT, "delay", NULL, NULL,
 		"ask for the delay between two refreshes (0.1 to 60 s)" },
 	{ SETUP, "Enter Space", { '\r', '\n', KEY_ENTER, ' ', 0 }, IN_SETTINGS, view_settings_step, 1,

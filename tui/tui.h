@@ -26,6 +26,7 @@ struct tui_shown {
 	enum name_style names;
 	const struct snapshot *whole; /* all call sites */
 	const struct map_account *memory; /* the parts of resident memory; NULL: not read */
+	const char *format; /* one of tui_source.save_formats; NULL: text */
 };
 #include "src/model/processes.h"
 
@@ -53,8 +54,11 @@ struct tui_source {
 	const char *(*output_line)(void *ctx, size_t i);
 	/* The program's terminal has this size now. May be NULL. */
 	void (*output_resize)(void *ctx, int rows, int cols);
-	/* Writes what is shown as text; `msg` gets a line: where, or why not. 0 or -errno. */
+	/* Writes what is shown to a file; `msg` gets a line: where, or why not. 0 or -errno. */
 	int (*save)(void *ctx, const struct tui_shown *shown, char *msg, size_t cap);
+	/* The formats of files that `save` writes, ended by NULL; the first is the usual one. NULL:
+	 * only text. */
+	const char *const *save_formats;
 	/*
 	 * Changes the recording to what the user typed: "exact", "512K", "auto", "5%". `msg` gets a
 	 * line about the result. 0 or -errno. NULL: there is no program to change.

@@ -18,7 +18,9 @@ static int frame_put(struct headless *t, const struct snapshot *s)
 	if (!t->options->format_given)
 		return report_frame_put(t->fd, s, t->options);
 	headless_memory_read(t);
-	return report_put(t->fd, s, t->options, headless_memory(t), NULL);
+	return report_put(t->fd, s, t->options,
+		&(struct report_parts){ .memory = headless_memory(t),
+			.timeline = histories_timeline(run_past(t->run)->histories, s) });
 }
 
 int batch_run(const struct options *o)

@@ -330,7 +330,7 @@ void config_take(struct config *c, struct options *o)
 	config_rules(&c->settings);
 	line = strbuf_text(&troubles);
 	snprintf(c->trouble, sizeof(c->trouble), "%.*s", (int)strcspn(line, "\n"), line);
-	if (o->batch || o->report)
+	if (o->batch || o->report || o->headless)
 		lines_print(line);
 	strbuf_free(&troubles);
 }

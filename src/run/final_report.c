@@ -62,7 +62,9 @@ static int moment_put(struct headless *t, struct snapshot *last)
 		return failure_print_errno("cannot show the moment of --at", errno);
 	if (s != last)
 		s->nchildren = 0;
-	rc = report_put(t->fd, s, t->options, s == last ? headless_memory(t) : NULL, NULL);
+	rc = report_put(t->fd, s, t->options,
+		&(struct report_parts){ .memory = s == last ? headless_memory(t) : NULL,
+			.timeline = histories_timeline(histories, last) });
 	snapshot_unref(s);
 	return rc;
 }
@@ -71,6 +73,8 @@ static int last_put(struct headless *t, struct snapshot *s)
 {
 	const struct options *o = t->options;
 	bool ended = run_ended(t->run), on_stderr = t->fd == STDERR_FILENO;
+	struct report_parts parts = { .memory = headless_memory(t),
+		.timeline = histories_timeline(run_past(t->run)->histories, s) };
 	char verdict[VERDICT_MAX];
 
 	if (!s)
@@ -78,9 +82,9 @@ static int last_put(struct headless *t, struct snapshot *s)
 	if (o->at)
 		return moment_put(t, s);
 	/* On stderr headless_close says the same in the next line. */
-	if (on_stderr && o->format == OPTIONS_TEXT && verdict_failed(s, o, ended))
-		return report_put(t->fd, s, o, headless_memory(t), NULL);
-	return report_put(t->fd, s, o, headless_memory(t), verdict_text(s, o, ended, verdict));
+	if (!on_stderr || o->format != OPTIONS_TEXT || !verdict_failed(s, o, ended))
+		parts.verdict = verdict_text(s, o, ended, verdict);
+	return report_put(t->fd, s, o, &parts);
 }
 
 int final_report_run(const struct options *o)

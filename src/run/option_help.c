@@ -27,7 +27,7 @@ void option_help_print(FILE *out)
 	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
-	      "  heaptop [OPTIONS] -r FILE               read a segment left behind\n"
+	      "  heaptop [OPTIONS] -r FILE               read a recording, or a segment left\n"
 	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
 	      "  heaptop -l                              list recorded processes and segments\n"
 	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
@@ -38,7 +38,8 @@ void option_help_print(FILE *out)
 	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"
 	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n"
 	      "\nOn the screen, ? lists the keys. The manual: man heaptop, heaptop-screen (views,\n"
-	      "keys), heaptop-leaks, heaptop-metrics (growth, sampling, RSS), heaptop-json.\n",
+	      "keys), heaptop-leaks, heaptop-metrics (growth, sampling, RSS), heaptop-json,\n"
+	      "heaptop-recording.\n",
 		out);
 }
 

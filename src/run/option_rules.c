@@ -13,7 +13,7 @@ enum fact {
 	RUN = 1 << 1,
 	ATTACH = 1 << 2,
 	READ = 1 << 3,
-	OTHER_MODE = 1 << 4, /* -l, --clean, --mark: they show no program */
+	OTHER_MODE = 1 << 4, /* -l, --clean, --mark, --record-service: they show no program */
 	BATCH = 1 << 5,
 	REPORT = 1 << 6,
 	SCREEN = 1 << 7, /* neither of the two */
@@ -38,6 +38,8 @@ enum fact {
 	WEIGHTED = 1 << 26, /* a format with one weight per stack */
 	DOCUMENT = 1 << 27, /* a format that is read as one document */
 	FRAMES = 1 << 28, /* -b without -n 1 */
+	RECORD = 1ull << 32,
+	HEADLESS = 1ull << 33,
 	AT = 1ull << 34,
 	LIVE_FRAMES = 1ull << 35, /* -b of a program, not of a file */
 	LIVE_SCREEN = 1ull << 36,
@@ -51,9 +53,14 @@ static const struct rule {
 } rules[] = {
 	{ NO_MODE, NO_MODE, 0, "nothing to watch: give a COMMAND, -a PID or -r FILE" },
 	{ BATCH | REPORT | OUTPUT, OTHER_MODE, 0,
-		"-l, --clean and --mark cannot be combined with -b, --report or -o" },
+		"-l, --clean, --mark and --record-service cannot be combined with -b, --report or "
+		"-o" },
 	{ MARK_EVERY, 0, RUN | ATTACH, "--mark-every requires a COMMAND or -a PID" },
 	{ MARK_EVERY, READONLY, 0, "--mark-every writes a file: not with --readonly" },
+	{ RECORD, 0, RUN | ATTACH, "--record requires a COMMAND or -a PID" },
+	{ HEADLESS, 0, RECORD, "--headless requires --record" },
+	{ HEADLESS, BATCH | REPORT | SCREEN_ONLY, 0,
+		"--headless excludes -b, --report and the options of the screen" },
 	{ AT, LIVE_FRAMES | LIVE_SCREEN | OTHER_MODE, 0, "--at requires -r FILE or a report" },
 	{ BATCH, REPORT, 0, "-b and --report exclude each other" },
 	{ TREE, BATCH | REPORT, 0, "-t applies only to the screen: not with -b or --report" },
@@ -97,7 +104,8 @@ static uint64_t mode_fact(const struct options *o)
 		[OPTIONS_LIST] = OTHER_MODE,
 		[OPTIONS_CLEAN] = OTHER_MODE,
 		[OPTIONS_DIFF] = DIFF,
-		[OPTIONS_MARK] = OTHER_MODE };
+		[OPTIONS_MARK] = OTHER_MODE,
+		[OPTIONS_RECORD_SERVICE] = OTHER_MODE };
 
 	return facts[o->mode];
 }
@@ -132,6 +140,8 @@ static uint64_t facts_of(const struct options *o)
 		{ o->batch && o->frames != 1, FRAMES },
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
+		{ o->record, RECORD },
+		{ o->headless, HEADLESS },
 		{ o->at, AT },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
 		{ !o->batch && !o->report && o->mode != OPTIONS_READ, LIVE_SCREEN },

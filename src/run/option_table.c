@@ -39,7 +39,11 @@ enum long_key {
 	KEY_MARK_EVERY,
 	KEY_HISTORY,
 	KEY_AT,
-	KEY_DIFF
+	KEY_DIFF,
+	KEY_RECORD,
+	KEY_RECORD_LIMIT,
+	KEY_HEADLESS,
+	KEY_RECORD_SERVICE
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -47,12 +51,17 @@ enum long_key {
 /* clang-format off */
 const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ 'a', "attach", "PID", option_values_attach, 0, "watch a process that already carries the library" },
-	{ 'r', "read", "FILE", option_values_read, 0, "read a segment that a program left behind" },
+	{ 'r', "read", "FILE", option_values_read, 0, "read a segment left behind, or a recording" },
 	{ 'l', "list", NULL, option_values_list, 0, "list recorded processes and what dead ones left" },
 	{ KEY_CLEAN, "clean", NULL, option_values_clean, 0, "remove what dead programs left behind" },
 	{ KEY_MARK, "mark", "PID", option_values_mark, 0, "mark this moment in a process, under a NAME if given" },
 	{ KEY_MARK_EVERY, "mark-every", "SECS", option_values_mark_every, 0,
 		"mark a moment every SECS, to compare later" },
+	{ KEY_RECORD, "record", "FILE", option_values_record, 0,
+		"write what is seen to FILE, for -r FILE later" },
+	{ KEY_RECORD_LIMIT, "record-limit", "SIZE", option_values_record_limit, 0,
+		"thin its older parts beyond SIZE (default 1G)" },
+	{ KEY_HEADLESS, "headless", NULL, FLAG(headless), "only record: no screen, no text" },
 	{ KEY_AT, "at", "TIME", option_values_at, 0,
 		"report or show that moment: 12.5s, 50%, peak, A..B" },
 	{ KEY_HISTORY, "history", "SIZE", option_values_history, 0,

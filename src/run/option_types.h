@@ -19,6 +19,7 @@
 #define OPTIONS_DEPTH_MAX     1024u
 #define OPTIONS_TOP_DEFAULT   20u
 #define OPTIONS_HISTORY_BYTES (UINT64_C(32) << 20) /* hours of a server, minutes of a compiler */
+#define OPTIONS_RECORD_BYTES  (UINT64_C(1) << 30) /* weeks of a server */
 
 /* What to do. A command line gives exactly one. */
 enum options_mode {
@@ -30,6 +31,7 @@ enum options_mode {
 	OPTIONS_CLEAN,
 	OPTIONS_DIFF, /* --diff: `diff` */
 	OPTIONS_MARK, /* --mark: `pid`, and a name in `mark_name` or NULL */
+	OPTIONS_RECORD_SERVICE
 };
 
 /* Bit i: class i of enum snap_leak_class; then all blocks that are live at the end. */
@@ -111,6 +113,9 @@ struct options {
 	const char *filter; /* a valid filter (src/model/filter.h); NULL: all */
 	/* The past. */
 	uint64_t history_limit; /* bytes that each process's history may take; 0: no history */
+	const char *record; /* file to record to, or NULL */
+	uint64_t record_limit; /* its bytes; 0: no limit */
+	bool headless; /* neither screen nor text: only the recording */
 	const char *at; /* a valid moment (at_time.h); NULL: now */
 	bool show_hidden;
 	bool full_names;

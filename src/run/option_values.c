@@ -20,6 +20,7 @@
 #define DELAY_MAX_NS (SETTINGS_DELAY_MAX_MS * UINT64_C(1000000))
 /* Less would hold no more than a few ticks of a large program. */
 #define HISTORY_LEAST_BYTES (UINT64_C(1) << 20)
+#define RECORD_LEAST_BYTES  (UINT64_C(1) << 20)
 
 static int error_set(struct option_error *why, const char *text)
 {
@@ -148,7 +149,8 @@ int option_values_mode(struct options *o, enum options_mode mode, struct option_
 {
 	if (o->mode != OPTIONS_NONE && o->mode != mode)
 		return error_set(why,
-			"only one of COMMAND, -a, -r, -l, --diff, --clean and --mark can be given");
+			"only one of COMMAND, -a, -r, -l, --diff, --clean, --mark and "
+			"--record-service can be given");
 	o->mode = mode;
 	return 0;
 }
@@ -493,6 +495,27 @@ int option_values_history(struct options *o, const char *value, struct option_er
 		(o->history_limit && o->history_limit < HISTORY_LEAST_BYTES))
 		return error_set(why, "must be 1M or more, or 0 for no history");
 	return 0;
+}
+
+int option_values_record(struct options *o, const char *value, struct option_error *why)
+{
+	if (!*value)
+		return error_set(why, "must be the path of a file");
+	o->record = value;
+	return 0;
+}
+
+int option_values_record_limit(struct options *o, const char *value, struct option_error *why)
+{
+	if (units_parse_bytes(value, &o->record_limit) ||
+		(o->record_limit && o->record_limit < RECORD_LEAST_BYTES))
+		return error_set(why, "must be 1M or more, or 0 for no limit");
+	return 0;
+}
+
+int option_values_record_service(struct options *o, const char *value, struct option_error *why)
+{
+	return option_values_mode(o, OPTIONS_RECORD_SERVICE, why);
 }
 
 int option_values_at(struct options *o, const char *value, struct option_error *why)

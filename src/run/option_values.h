@@ -50,6 +50,9 @@ option_values_set option_values_no_follow;
 option_values_set option_values_no_follow_fork;
 option_values_set option_values_library;
 option_values_set option_values_history;
+option_values_set option_values_record;
+option_values_set option_values_record_limit;
+option_values_set option_values_record_service;
 option_values_set option_values_at;
 
 /* Sets the mode of the command line. 0, or -EINVAL with `why` filled when it has another one. */

@@ -9,17 +9,37 @@
 int past_open(struct past *p, const struct options *o)
 {
 	*p = (struct past){ .histories = histories_new(o->history_limit) };
-	return p->histories ? 0 : failure_print_errno("cannot keep a history", -ENOMEM);
+	if (!p->histories)
+		return failure_print_errno("cannot keep a history", -ENOMEM);
+	if (!o->record)
+		return 0;
+	p->recorder = recorder_open(o);
+	return p->recorder ? 0 : FAILURE_EXIT;
 }
 
-void past_add(struct past *p, struct snapshot *now)
+void past_add(struct past *p, struct process_tree *w, struct snapshot *now)
 {
 	histories_sweep(p->histories);
 	histories_add(p->histories, now);
+	if (p->recorder)
+		recorder_tick(p->recorder, w, now);
 }
 
-void past_close(struct past *p)
+const char *past_notice(const struct past *p)
+{
+	return p->recorder ? recorder_trouble(p->recorder) : NULL;
+}
+
+void past_close(struct past *p, struct process_tree *w, uint64_t names_timeout_ns)
 {
 	histories_free(p->histories);
+	recorder_close(p->recorder, w, names_timeout_ns);
+	*p = (struct past){ 0 };
+}
+
+void past_discard(struct past *p)
+{
+	histories_free(p->histories);
+	recorder_discard(p->recorder);
 	*p = (struct past){ 0 };
 }

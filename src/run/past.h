@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run keeps of the past: histories in memory (histories.h). Main thread. */
+/*
+ * What a run keeps of the past: histories in memory (histories.h), and the recording of --record
+ * (recorder.h). Main thread.
+ */
 #ifndef SRC_RUN_PAST_H
 #define SRC_RUN_PAST_H
 
 #include "src/run/histories.h"
-#include "src/run/options.h"
+#include "src/run/recorder.h"
 
 struct past {
 	struct histories *histories;
+	struct recorder *recorder; /* NULL without --record */
 };
 
-/* 0, or after one line on stderr the exit status to end with. */
+/* Creates the file of --record. 0, or after one line on stderr the exit status to end with. */
 int past_open(struct past *p, const struct options *o);
-/* A refresh: adds the program's newest snapshot (NULL: there is none). */
-void past_add(struct past *p, struct snapshot *now);
-/* Drops everything: also what holds segments open. */
-void past_close(struct past *p);
+/* A refresh: adds the tree's newest snapshot (NULL: there is none) to both. */
+void past_add(struct past *p, struct process_tree *w, struct snapshot *now);
+/* A line for the user about the recording, valid as long as the past; or NULL. */
+const char *past_notice(const struct past *p);
+/* Ends the recording (recorder_close), and drops everything: also what holds segments open. */
+void past_close(struct past *p, struct process_tree *w, uint64_t names_timeout_ns);
+/* The program never ran: removes the file. */
+void past_discard(struct past *p);
 
 #endif

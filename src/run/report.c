@@ -43,8 +43,8 @@ int report_frame_put(int fd, const struct snapshot *s, const struct options *o)
 	return put(fd, &text, o);
 }
 
-int report_put(int fd, const struct snapshot *s, const struct options *o,
-	const struct map_account *memory, const char *verdict)
+int report_put(
+	int fd, const struct snapshot *s, const struct options *o, const struct report_parts *parts)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
@@ -55,9 +55,10 @@ int report_put(int fd, const struct snapshot *s, const struct options *o,
 			"--value peak", "the composition of the peak was not recorded");
 	report_options(&e, o);
 	e.sites = s->nsites;
-	e.memory = memory;
+	e.memory = parts->memory;
 	e.whole = s;
-	e.verdict = verdict;
+	e.verdict = parts->verdict;
+	e.timeline = parts->timeline;
 	selection_make(&v, s, o);
 	e.groups = v.rows != v.sites ? v.rows : NULL;
 	export_formats[o->format].write(

@@ -13,8 +13,13 @@
 void report_options(struct export_options *e, const struct options *o);
 /* Both return 0, or the exit status. */
 int report_frame_put(int fd, const struct snapshot *s, const struct options *o);
-/* `memory`: the composition of resident memory, or NULL. `verdict`: of --fail-on, for the report's
- * last line, or NULL. */
+/* What a report may have besides its snapshot. */
+struct report_parts {
+	const struct map_account *memory; /* the composition of resident memory, or NULL */
+	const char *verdict; /* of --fail-on, for the report's last line, or NULL */
+	const struct timeline *timeline; /* what is kept of the past, or NULL */
+};
 int report_put(int fd, const struct snapshot *s, const struct options *o,
-	const struct map_account *memory, const char *verdict);
+	const struct report_parts *parts);
+
 #endif

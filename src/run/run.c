@@ -64,8 +64,10 @@ static int sample_start(struct run *r)
 
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
 {
+	bool record = r->options->record != NULL;
 	struct process_tree_options w = { .family = family,
-		.keep_children = r->options->report,
+		.keep_children = r->options->report || record,
+		.release_ended = record && !r->options->report,
 		.leak_check = r->options->leak_check,
 		.session = { .debuginfod = r->options->debuginfod,
 			.pid = pid,
@@ -225,6 +227,7 @@ static int program_open(struct run *r, const struct winsize *screen)
 	case OPTIONS_CLEAN:
 	case OPTIONS_DIFF:
 	case OPTIONS_MARK:
+	case OPTIONS_RECORD_SERVICE:
 		break;
 	}
 	return FAILURE_EXIT;
@@ -252,6 +255,7 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 		*out = r;
 		return 0;
 	}
+	past_discard(&r->past);
 	run_close(r);
 	return rc;
 }
@@ -349,8 +353,9 @@ static void child_poll(struct run *r)
 	usage_report(r);
 }
 
-/* A launched program that records nothing gets a notice instead of an empty screen. */
-static void silence_check(struct run *r, const struct snapshot *s)
+/* A launched program that records nothing gets a notice instead of an empty screen; so does a
+ * recording that ended. */
+static void notice_update(struct run *r, const struct snapshot *s)
 {
 	bool silent = s && s->state == SNAP_STARTING &&
 		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
@@ -358,7 +363,7 @@ static void silence_check(struct run *r, const struct snapshot *s)
 	session_notice(process_tree_session(r->watch),
 		silent ? "no data: the program runs without libheaptop.so (its environment was "
 			 "emptied, or the dynamic loader refused the library)"
-		       : NULL);
+		       : past_notice(&r->past));
 }
 
 /* Makes the mark of --mark-every at the first tick after it is due. */
@@ -385,8 +390,8 @@ struct snapshot *run_tick(struct run *r)
 	process_tree_sample_adjust(r->watch);
 	s = session_tick(process_tree_session(r->watch));
 	error = errno;
-	past_add(&r->past, s);
-	silence_check(r, s);
+	past_add(&r->past, r->watch, s);
+	notice_update(r, s);
 	errno = error;
 	return s;
 }
@@ -540,6 +545,16 @@ static void family_disown(struct run *r)
 	process_tree_disown(r->watch);
 }
 
+/* Whoever waits for a report or a recording waits for names; a user who leaves the screen does not.
+ */
+static void recording_end(struct run *r)
+{
+	const struct options *o = r->options;
+	uint64_t names = o->report || o->headless ? NAMES_TIMEOUT_NS : END_TIMEOUT_NS;
+
+	past_close(&r->past, r->watch, r->hang_up ? HANG_UP_TIMEOUT_NS : names);
+}
+
 int run_close(struct run *r)
 {
 	const char *kept = NULL;
@@ -547,7 +562,7 @@ int run_close(struct run *r)
 
 	terminal_drop(r);
 	end_await(r);
-	past_close(&r->past);
+	recording_end(r);
 	if (r->watch)
 		session_sample_leave(process_tree_session(r->watch));
 	if (r->ended)

@@ -35,6 +35,7 @@ struct screen_source {
 	struct snapshot *now; /* the newest one of the process on the screen, or NULL */
 	struct moment moment; /* the one on the screen, of the image that owned `moment_of` then */
 	const void *moment_of;
+	struct timeline timeline;
 };
 
 static void parts_free(struct screen_source *s)
@@ -69,18 +70,6 @@ struct screen_source *screen_source_open(struct run *r)
 	return open_failed(r);
 }
 
-int screen_source_close(struct screen_source *s)
-{
-	int status;
-
-	parts_free(s);
-	status = run_close(s->run);
-	map_reader_free(s->mapping); /* may wait for a reading: the program ends meanwhile */
-	source_cache_free(s->sources);
-	free(s);
-	return status;
-}
-
 /* The process on the screen. */
 static struct process_tree *watch_shown(const struct screen_source *s)
 {
@@ -92,6 +81,42 @@ static struct session *session_shown(const struct screen_source *s)
 	return process_tree_session(watch_shown(s));
 }
 
+/* The last leak scan of the recorded program is recorded with it. */
+static void leaks_record(struct screen_source *s)
+{
+	struct recorder *recorder = run_past(s->run)->recorder;
+	struct session *program = run_session(s->run);
+
+	if (recorder)
+		recorder_leaks(recorder, program,
+			session_shown(s) == program ? screen_leaks_last(s->leaks, program) : NULL);
+}
+
+/* A scan may have ended since the last tick; its result ends with the screen. */
+static void leaks_record_last(struct screen_source *s)
+{
+	struct recorder *recorder = run_past(s->run)->recorder;
+
+	if (!recorder)
+		return;
+	leaks_record(s);
+	snapshot_unref(run_tick(s->run));
+	recorder_leaks(recorder, NULL, NULL);
+}
+
+int screen_source_close(struct screen_source *s)
+{
+	int status;
+
+	leaks_record_last(s);
+	parts_free(s);
+	status = run_close(s->run);
+	map_reader_free(s->mapping); /* may wait for a reading: the program ends meanwhile */
+	source_cache_free(s->sources);
+	free(s);
+	return status;
+}
+
 /* ---- ticks and waiting ---- */
 
 static struct snapshot *tick(struct screen_source *s)
@@ -100,6 +125,7 @@ static struct snapshot *tick(struct screen_source *s)
 	struct snapshot *snap;
 	int error;
 
+	leaks_record(s);
 	snap = run_tick(s->run);
 	error = errno;
 	process_table_tick(s->processes, histories);
@@ -152,8 +178,14 @@ const struct timeline *screen_source_timeline(void *screen)
 	struct screen_source *s = screen;
 	const struct past *past = run_past(s->run);
 	const struct timeline *kept = histories_timeline(past->histories, s->now);
+	bool recorded = past->recorder && watch_shown(s) == run_watch(s->run);
 
-	return kept && kept->npoints ? kept : NULL;
+	if (!kept && !recorded)
+		return NULL;
+	s->timeline = kept ? *kept : (struct timeline){ 0 };
+	if (recorded)
+		recorder_fill(past->recorder, &s->timeline);
+	return &s->timeline;
 }
 
 int screen_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap)
@@ -237,17 +269,18 @@ void screen_source_export_options(void *screen, struct export_options *e)
 	struct screen_source *s = screen;
 
 	report_options(e, run_options(s->run));
+	e->timeline = histories_timeline(run_past(s->run)->histories, s->now);
 }
 
 int screen_source_save(void *screen, const struct snapshot *rows, const struct export_options *e,
-	char *msg, size_t cap)
+	const char *format, char *msg, size_t cap)
 {
 	struct screen_source *s = screen;
 	struct snapshot saved = *rows;
 
 	if (rows->moment == SNAP_NOW)
 		saved.leaks = screen_leaks_last(s->leaks, session_shown(s));
-	return snapshot_file_save(&saved, e, run_options(s->run), msg, cap);
+	return snapshot_file_save(&saved, e, run_options(s->run), format, msg, cap);
 }
 
 /* ---- processes ---- */

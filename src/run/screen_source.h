@@ -39,7 +39,7 @@ void screen_source_output_resize(void *screen, int rows, int cols);
  * screen_source_export_options and the screen. */
 void screen_source_export_options(void *screen, struct export_options *e);
 int screen_source_save(void *screen, const struct snapshot *rows, const struct export_options *e,
-	char *msg, size_t cap);
+	const char *format, char *msg, size_t cap);
 
 size_t screen_source_processes(void *screen, const struct process_row **rows, size_t *more);
 int screen_source_process_show(void *screen, uint64_t id, char *msg, size_t cap);

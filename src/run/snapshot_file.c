@@ -8,41 +8,122 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/export/formats.h"
+#include "src/record/recording.h"
 #include "src/run/output_file.h"
 
 #define NAME_BYTES  64
 #define NUMBERS_MAX 10000 /* files of one process; more are a mistake */
 
+#define RECORDING "heaptop" /* format and suffix */
+
+struct saving {
+	const struct snapshot *rows;
+	const struct export_options *e;
+	const struct options *o;
+	int fd;
+	const char *path; /* of the file that is open */
+};
+
+const char *const *snapshot_file_formats(void)
+{
+	static const char *names[EXPORT_FORMATS + 2];
+	size_t n = 0;
+
+	if (names[0])
+		return names;
+	for (size_t i = 0; i < EXPORT_FORMATS; i++)
+		if (i != EXPORT_JUNIT) /* a verdict, which the screen has none of */
+			names[n++] = export_formats[i].name;
+	names[n] = RECORDING;
+	return names;
+}
+
+/* NULL: there is no such format. */
+static const struct export_format *format_find(const char *name)
+{
+	for (size_t i = 0; i < EXPORT_FORMATS; i++)
+		if (i != EXPORT_JUNIT && strcmp(export_formats[i].name, name) == 0)
+			return &export_formats[i];
+	return NULL;
+}
+
+/* All call sites, with the leak scan that belongs to the rows. */
+static struct snapshot whole(const struct saving *s)
+{
+	struct snapshot all = s->e->whole ? *s->e->whole : *s->rows;
+
+	all.leaks = s->rows->leaks;
+	return all;
+}
+
+/* Text is what the screen shows; other formats are for programs, and have everything. */
+static int export_put(const struct saving *s, const struct export_format *format)
+{
+	struct export_options e = *s->e;
+	struct strbuf text = STRBUF_INIT;
+	struct snapshot all = whole(s);
+
+	if (format == &export_formats[EXPORT_TEXT]) {
+		format->write(&text, s->rows, &e);
+	} else {
+		e.filter = NULL;
+		e.group = GROUP_STACK;
+		e.sites = all.nsites;
+		format->write(&text, &all, &e);
+	}
+	return output_file_put(s->fd, &text, s->o) == 0 ? 0 : -EIO;
+}
+
+/* A recording of one tick. It replaces the empty file. */
+static int recording_put(const struct saving *s)
+{
+	struct recording_options options = { .version = HEAPTOP_VERSION };
+	char message[RECORDING_MESSAGE_MAX];
+	struct recording_writer *w = recording_create(s->path, &options, message);
+	struct snapshot all = whole(s);
+	int rc, closed;
+
+	if (!w)
+		return -EIO;
+	rc = recording_add(w, &all);
+	if (rc == 0)
+		rc = recording_end(w, &all);
+	closed = recording_close(w);
+	return rc ? rc : closed;
+}
+
 /* Returns the descriptor of a new file, or -errno. */
-static int file_create(char path[NAME_BYTES], uint64_t pid)
+static int file_create(char path[NAME_BYTES], uint64_t pid, const char *suffix)
 {
 	int fd = -1;
 
 	errno = EEXIST;
 	for (int n = 1; fd < 0 && n < NUMBERS_MAX && errno == EEXIST; n++) {
-		snprintf(path, NAME_BYTES, "heaptop-snapshot-%d-%d.txt", (int)pid, n);
+		snprintf(path, NAME_BYTES, "heaptop-snapshot-%d-%d.%s", (int)pid, n, suffix);
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	}
 	return fd < 0 ? -errno : fd;
 }
 
-static int text_put(
-	int fd, const struct snapshot *s, const struct export_options *e, const struct options *o)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	export_text(&text, s, e);
-	return output_file_put(fd, &text, o) == 0 ? 0 : -EIO;
-}
-
 int snapshot_file_save(const struct snapshot *s, const struct export_options *e,
-	const struct options *o, char *msg, size_t cap)
+	const struct options *o, const char *format, char *msg, size_t cap)
 {
+	const char *name = format ? format : export_formats[EXPORT_TEXT].name;
+	const struct export_format *as = format_find(name);
+	struct saving saving = { .rows = s, .e = e, .o = o };
 	char path[NAME_BYTES];
-	int fd = file_create(path, s->pid), rc = fd < 0 ? fd : text_put(fd, s, e, o);
+	int rc;
 
-	if (fd >= 0)
-		close(fd);
+	if (!as && strcmp(name, RECORDING) != 0) {
+		snprintf(msg, cap, "not exported: there is no format \"%.40s\"", name);
+		return -EINVAL;
+	}
+	saving.path = path;
+	saving.fd = file_create(path, (uint64_t)s->pid, as ? as->suffix : RECORDING);
+	rc = saving.fd < 0 ? saving.fd : as ? export_put(&saving, as) : recording_put(&saving);
+	if (saving.fd >= 0)
+		close(saving.fd);
 	if (rc == 0)
 		snprintf(msg, cap, "saved %s", path);
 	else

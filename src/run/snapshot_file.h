@@ -6,12 +6,16 @@
 #include "src/export/export.h"
 #include "src/run/options.h"
 
+/* The formats, ended by NULL; the first is the usual one. Static. */
+const char *const *snapshot_file_formats(void);
+
 /*
- * Writes `s` as a text report to a new file in the current directory,
- * heaptop-snapshot-PID-N.txt with the first N that is free. 0 or -errno, and a line in `msg` that
- * says where, or why not.
+ * Writes a new file in the current directory, heaptop-snapshot-PID-N with the first N that is free
+ * and the format's suffix: the rows `s` as a text report, or the whole snapshot (e->whole) in
+ * another format. `format` NULL: the usual one. 0 or -errno, and a line in `msg` that says where,
+ * or why not.
  */
 int snapshot_file_save(const struct snapshot *s, const struct export_options *e,
-	const struct options *o, char *msg, size_t cap);
+	const struct options *o, const char *format, char *msg, size_t cap);
 
 #endif

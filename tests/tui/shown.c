@@ -203,6 +203,40 @@ TEST(groups_draw_at_every_size)
 	paper_close(&p);
 }
 
+static char saved_as[32];
+
+static int save_as(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
+{
+	snprintf(saved_as, sizeof(saved_as), "%s", shown->format);
+	snprintf(msg, cap, "saved as %s", saved_as);
+	return 0;
+}
+
+/* Where there is a choice of formats, x asks for one; Enter takes the usual one. */
+TEST(save_asks_for_the_format)
+{
+	static const char *const formats[] = { "text", "json", "heaptop", NULL };
+
+	begin(30, 100);
+	p.source.save = save_as;
+	p.source.save_formats = formats;
+	paper_keys(&p, "x");
+	paper_draw(&p);
+	CHECK(p.ui.prompt.open && saved_as[0] == '\0');
+	CHECK(paper_find(&p, "export as (Enter: text):") >= 0);
+	CHECK(paper_find(&p, "text, json, heaptop") >= 0);
+	paper_keys(&p, "heaptop\r");
+	CHECK_STR(saved_as, "heaptop");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "saved as heaptop") >= 0);
+	paper_keys(&p, "x\r");
+	CHECK_STR(saved_as, "text");
+	saved_as[0] = '\0';
+	paper_keys(&p, "xjson\033");
+	CHECK(!p.ui.prompt.open && saved_as[0] == '\0');
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(v_goes_through_the_styles_of_names);
@@ -214,5 +248,6 @@ int main(void)
 	RUN(groups_draw_at_every_size);
 	RUN(what_is_saved_is_what_the_filter_shows);
 	RUN(what_ended_badly_has_said_why_in_output);
+	RUN(save_asks_for_the_format);
 	return check_end();
 }

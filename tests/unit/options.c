@@ -419,11 +419,25 @@ TEST(sort_help_lists_every_column)
 		CHECK_INT(PARSE("-s", column_table[i].key, "x").o.sort, i);
 }
 
-TEST(histories)
+TEST(recordings)
 {
-	CHECK(PARSE("--history", "0", "a").o.history_limit == 0);
-	CHECK(PARSE("a").o.history_limit == 32u << 20);
+	struct parsed p = PARSE("--record", "f", "--record-limit", "64M", "--history", "0", "a");
+
+	CHECK_INT(p.status, -1);
+	CHECK_STR(p.o.record, "f");
+	CHECK(p.o.record_limit == 64u << 20);
+	CHECK(p.o.history_limit == 0);
+	p = PARSE("--record", "f", "-a", "1");
+	CHECK(p.o.history_limit == 32u << 20 && p.o.record_limit == 1u << 30);
+	CHECK_INT(PARSE("--record", "f", "-b", "a").status, -1);
+	CHECK_INT(PARSE("--record", "f", "--report", "a").status, -1);
+	CHECK(PARSE("--headless", "--record", "f", "a").o.headless);
+	CHECK(refused(PARSE("--record", "f", "-r", "s"), "--record requires"));
+	CHECK(refused(PARSE("--record", "", "a"), "--record \"\": must be"));
+	CHECK(refused(PARSE("--headless", "a"), "--headless requires --record"));
+	CHECK(refused(PARSE("--headless", "--record", "f", "-b", "a"), "--headless excludes"));
 	CHECK(refused(PARSE("--history", "1K", "a"), "--history 1K: must be 1M or more"));
+	CHECK(refused(PARSE("--record-limit", "x", "a"), "--record-limit x: must be"));
 }
 
 TEST(moments)
@@ -503,7 +517,7 @@ int main(void)
 	RUN(leak_check);
 	RUN(leak_check_every);
 	RUN(junit);
-	RUN(histories);
+	RUN(recordings);
 	RUN(moments);
 	RUN(bad_values);
 	RUN(missing_values);

@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings of real programs: --record in every kind of run, and what -r FILE says of any moment of
+them; the recorder killed, the disk full, children, marks, and snapshots saved on the screen."""
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+
+from proving import (HEAPTOP, LIBRARY, case, check, check_consistent, check_equal, environment,
+                     kill_hard, run, run_cases, scratch, segment_files, target, wait_for)
+
+STATE = os.path.join(scratch, "state")
+FILE = os.path.join(scratch, "file.rec")
+LINE = re.compile(rb"^heaptop: recorded \S+(?: of \d+ process images)? in (\S+), \S+ bytes; "
+                  rb"to see it: heaptop -r \S+$", re.M)
+
+
+def env(**more):
+    return environment(XDG_STATE_HOME=STATE, **more)
+
+
+def fresh():
+    if os.path.exists(FILE):
+        os.unlink(FILE)
+
+
+class Asked:
+    """The program: under heaptop with these options, or with the library alone."""
+
+    def __init__(self, *options, **more):
+        command = [HEAPTOP, *options, "--"] if options else []
+        self.process = subprocess.Popen(
+            command + [target("asked")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=env(LD_PRELOAD=None if options else LIBRARY, **more))
+        self.pid = self.process.stdout.readline().decode().strip()
+
+    def ask(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        check_equal(self.process.stdout.readline(), b"done\n", line)
+
+    def mark(self, name):
+        done = run([HEAPTOP, "--mark", self.pid, name], env=env())
+        check_equal((done.returncode, done.stderr), (0, b""), "--mark")
+
+    def end(self):
+        """What it, or heaptop, said on stderr."""
+        self.process.stdin.close()
+        check_equal(self.process.wait(60), 0, "the end")
+        return self.process.stderr.read()
+
+
+class Recorder:
+    """A recorder without a screen, of a process that runs."""
+
+    def __init__(self, pid, *options, preexec=None):
+        self.process = subprocess.Popen(
+            [HEAPTOP, "--record", FILE, "-d", "0.1", *options, "-a", pid], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env(), preexec_fn=preexec)
+
+    def end(self, status=0):
+        self.process.send_signal(signal.SIGTERM)
+        check_equal(self.process.wait(60), status, "status of the recorder")
+        return self.process.stderr.read()
+
+
+def read_status(*options, file=FILE):
+    return run([HEAPTOP, "-r", file, "--format", "json", *options], env=env())
+
+
+def read(*options, file=FILE):
+    done = read_status(*options, file=file)
+    check_equal(done.returncode, 0, "status of -r (%s)" % done.stderr.decode())
+    return json.loads(done.stdout)
+
+
+def kept(rep):
+    """The blocks that asked_keep holds."""
+    return sum(s["live_blocks"] for s in rep["sites"]
+               if any(f["function"] == "asked_keep" for f in s["stack"]))
+
+
+def blocks_recorded():
+    """Live blocks at the end of what the file has by now; names come later."""
+    done = read_status()
+    return json.loads(done.stdout)["totals"]["live_blocks"] if done.returncode == 0 else -1
+
+
+def wait_blocks(condition, what):
+    return wait_for(lambda: condition(blocks_recorded()), what)
+
+
+def key(site):
+    return [(f["module"], f["offset"], f["function"]) for f in site["stack"]]
+
+
+def figures(rep):
+    fields = ("live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes", "peak_live_bytes",
+              "temporary")
+    return sorted((key(s), [s[f] for f in fields]) for s in rep["sites"])
+
+
+def check_same(got, want):
+    check_equal(got["totals"], want["totals"], "totals")
+    check_equal(figures(got), figures(want), "sites")
+    check_equal(got["process"], want["process"], "process")
+
+
+@case("a recording ends as the report does, and shows every moment that it was watched at")
+def moments():
+    fresh()
+    out = os.path.join(scratch, "report")
+    program = Asked("-d", "0.1", "--record", FILE, "--report", "--format", "json", "-o", out)
+    program.ask("keep 10")
+    wait_blocks(lambda n: 10 <= n < 100, "the beginning")
+    program.mark("few")
+    program.ask("keep 90")
+    wait_blocks(lambda n: n >= 100, "the top")
+    program.mark("many")
+    program.ask("drop 60")
+    said = program.end()
+    check(LINE.search(said), said)
+    with open(out, encoding="utf-8") as f:
+        want = json.load(f)
+    last = read()
+    check_same(last, want)
+    check_consistent(last)
+    check_equal(kept(read("--at", "mark:few")), 10, "blocks at the first mark")
+    check_equal(kept(read("--at", "mark:many")), 100, "blocks at the second one")
+    check_equal(kept(read("--at", "100%")), 40, "blocks at the end")
+    check_consistent(read("--at", "mark:many"))
+    check_equal(kept(read("--at", "peak")), 100, "blocks at the peak")
+    grew = [s for s in read("--at", "mark:few..mark:many")["sites"] if s["function"] and key(s)[0][2] == "asked_keep"]
+    check_equal([s["live_blocks"] for s in grew], [100], "blocks at the end of a range")
+    at = {m["name"]: m for m in last["marks"]}
+    check_equal(sorted(at), ["few", "many"], "marks")
+    text = run([HEAPTOP, "-r", FILE, "--report", "--at", "mark:few"], env=env())
+    check(b"asked_keep" in text.stdout, text.stdout.decode() + text.stderr.decode())
+    frame = run([HEAPTOP, "-r", FILE, "-b"], env=env())
+    check(b"asked_keep" in frame.stdout, frame.stdout.decode() + frame.stderr.decode())
+    check_equal(segment_files(), [], "what is left")
+
+
+@case("a moment that is not there is refused in one line")
+def refused():
+    for at, why in (("9h", b"too late"), ("mark:none", b"no mark has the name or number none")):
+        done = read_status("--at", at)
+        check_equal((done.returncode, done.stdout), (125, b""), at)
+        check(why in done.stderr and done.stderr.count(b"\n") == 1, done.stderr.decode())
+
+
+@case("a recorder without a terminal records until it is told to end; the program goes on")
+def headless():
+    fresh()
+    program = Asked()
+    recorder = Recorder(program.pid)
+    wait_for(lambda: os.path.exists(FILE), "the file")
+    program.ask("keep 50")
+    wait_blocks(lambda n: n >= 50, "the blocks in the file")
+    said = recorder.end()
+    check(LINE.search(said), said)
+    check_equal(os.stat(FILE).st_mode & 0o777, 0o600, "mode of the file")
+    program.ask("keep 1")
+    check_equal(program.end(), b"", "what the program says")
+    rep = read()
+    check_equal(kept(rep), 50, "blocks")
+    check_equal(rep["process"]["state"], "copy", "state")
+
+
+@case("a recorder that is killed leaves a file that opens")
+def killed():
+    fresh()
+    program = Asked()
+    recorder = Recorder(program.pid)
+    program.ask("keep 50")
+    wait_blocks(lambda n: n >= 50, "the blocks in the file")
+    kill_hard(recorder.process)
+    program.ask("keep 1")
+    check_equal(program.end(), b"", "what the program says")
+    check(read()["totals"]["live_blocks"] in (50, 51, 52), "blocks")
+
+
+@case("a file that cannot grow ends the recording, not the program")
+def full():
+    fresh()
+    program = Asked()
+    size = 4000
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    recorder = Recorder(program.pid, preexec=limit)
+
+    def ended():
+        program.ask("keep 1")
+        program.ask("turn 7")
+        return recorder.process.poll() is not None
+
+    wait_for(ended, "the end of the recorder")
+    said = recorder.process.stderr.read()
+    check_equal(recorder.process.returncode, 125, "status of the recorder (%s)" % said.decode())
+    check(b"File too large" in said, said)
+    program.ask("keep 1")
+    check_equal(program.end(), b"", "what the program says")
+    check(os.path.getsize(FILE) <= size, "size of the file")
+    check(read()["totals"]["allocs"] > 0, "nothing is in it")
+
+
+@case("children, and what they were before exec, are in the same file")
+def children():
+    fresh()
+    asked = target("asked")
+    done = run([HEAPTOP, "-d", "0.1", "--record", FILE, "--", "sh", "-c",
+                "echo keep 30 | %s; echo keep 70 | %s; exec %s" % (asked, asked, asked)],
+               env=env(), stdin=b"keep 5\n")
+    check_equal(done.returncode, 0, "status")
+    check(LINE.search(done.stderr), done.stderr)
+    rep = read()
+    check_equal(kept(rep), 5, "blocks of the program")
+    found = sorted(kept(c) for c in rep["children"] if os.path.basename(c["process"]["exe"]) == "asked")
+    check_equal(found, [30, 70], "blocks of its children")
+    check_equal(segment_files(), [], "what is left")
+
+
+@case("a service records the programs that ask for it, from outside")
+def service():
+    process = subprocess.Popen([HEAPTOP, "--record-service", "-d", "0.1"], env=env(),
+                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    plain, asking = Asked(), Asked(HEAPTOP_RECORD=os.path.join(scratch, "asking.%p.rec"))
+    path = os.path.join(scratch, "asking.%s.rec" % asking.pid)
+    wait_for(lambda: os.path.exists(path), "the file")
+    asking.ask("keep 20")
+    check_equal(asking.end(), b"", "what the program says")
+    wait_for(lambda: read_status(file=path).returncode == 0 and kept(read(file=path)) == 20,
+             "the blocks in the file, with names")
+    check_equal(read(file=path)["process"]["state"], "exited", "state")
+    again = Asked(HEAPTOP_RECORD=os.path.join(scratch, "again.rec"))
+    again.ask("keep 7")
+    path = os.path.join(scratch, "again.rec")
+    wait_for(lambda: read_status(file=path).returncode == 0 and
+             read(file=path)["totals"]["live_blocks"] >= 7, "the blocks in the file")
+    process.send_signal(signal.SIGTERM)
+    check_equal(process.wait(60), 0, "status of the service")
+    check_equal(kept(read(file=path)), 7, "blocks")
+    said = process.stderr.read()
+    check_equal(said.count(b"heaptop: recorded"), 2, said.decode())
+    check(plain.pid not in said.decode(), said.decode())
+    for program in (plain, again):
+        check_equal(program.end(), b"", "what the program says")
+
+
+@case("x saves what opens again, and as JSON")
+def saved():
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":until exited\nx\n:type heaptop\nEnter\n:until saved\nx\n:type json\nEnter\n:until json\n"
+                "x\n:type none\nEnter\n:until no format\nx\nEnter\n:until saved\n")
+    done = run([HEAPTOP, "-d", "0.1", "--script", script, "--", target("truth_apis")],
+               env=env(TRUTH=os.path.join(scratch, "truth")), cwd=scratch)
+    check_equal((done.returncode, done.stderr), (0, b""), "the end")
+    names = sorted(n for n in os.listdir(scratch) if n.startswith("heaptop-snapshot-"))
+    check_equal([n.rsplit(".", 1)[1] for n in names], ["heaptop", "json", "txt"], "files")
+    rep = read(file=os.path.join(scratch, names[0]))
+    with open(os.path.join(scratch, names[1]), encoding="utf-8") as f:
+        want = json.load(f)
+    check_equal((rep["totals"], figures(rep)), (want["totals"], figures(want)), "what was saved")
+
+
+@case("a recording on the screen")
+def screen():
+    fresh()
+    done = run([HEAPTOP, "--record", FILE, "--", target("asked")], env=env(), stdin=b"keep 20\n")
+    check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size 120x40\n:until asked_keep\n:save-display -\n")
+    done = run([HEAPTOP, "-r", FILE, "--script", script], env=env())
+    check_equal((done.returncode, done.stderr), (0, b""), "the end")
+    check(b"asked_keep" in done.stdout, done.stdout.decode())
+
+
+run_cases()
