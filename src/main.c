@@ -22,6 +22,7 @@
 #include "src/run/list_command.h"
 #include "src/run/options.h"
 #include "src/run/record_run.h"
+#include "src/run/record_service.h"
 #include "src/run/replay_report.h"
 #include "src/run/replay_source.h"
 #include "src/run/run.h"
@@ -294,6 +295,8 @@ static int run_all(void *ctx)
 		return status;
 	if (o.mode == OPTIONS_MARK)
 		return mark_command_print(o.pid, o.mark_name) == 0 ? 0 : FAILURE_EXIT;
+	if (o.mode == OPTIONS_RECORD_SERVICE)
+		return record_service_run(&o);
 	if (o.mode == OPTIONS_LIST)
 		return list_command_print();
 	if (o.mode == OPTIONS_CLEAN)

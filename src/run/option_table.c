@@ -62,6 +62,8 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_RECORD_LIMIT, "record-limit", "SIZE", option_values_record_limit, 0,
 		"thin its older parts beyond SIZE (default 1G)" },
 	{ KEY_HEADLESS, "headless", NULL, FLAG(headless), "only record: no screen, no text" },
+	{ KEY_RECORD_SERVICE, "record-service", NULL, option_values_record_service, 0,
+		"record each process that has HEAPTOP_RECORD set" },
 	{ KEY_AT, "at", "TIME", option_values_at, 0,
 		"report or show that moment: 12.5s, 50%, peak, A..B" },
 	{ KEY_HISTORY, "history", "SIZE", option_values_history, 0,
