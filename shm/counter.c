@@ -286,7 +286,8 @@ static void slot_0_free(const struct segment *s, struct ht_thread *t, struct ht_
 	segment_count(s, &in->frees, sum.blocks);
 	segment_count(s, &in->free_bytes, sum.bytes);
 	counter_batch_add(s, &t->share, &s->header->live_bytes, -sum.bytes);
-	counter_peak_fell(s, c, sum, total);
+	if (counter_peak_is_new(s, total))
+		counter_peak_fell(s, c, sum, total);
 	segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
 		segment_count(s, &t->temporary, sum.blocks);

@@ -52,7 +52,8 @@ static void publish(const struct segment *s, uint64_t state)
 	uint32_t epoch = epoch_of(state) << HT_SIZE_BITS, now = ht_load_relaxed_32(&h->peak_epoch);
 	uint64_t least = least_of(s, state);
 
-	while (now < epoch && !ht_cas_acq_rel_32(&h->peak_epoch, &now, epoch)) /* PEAK */
+	/* PEAK: relaxed, as a save ends with a fence. */
+	while (now < epoch && !ht_cas_relaxed_32(&h->peak_epoch, &now, epoch))
 		;
 	/* One that is too old only lets a slot settle in vain. */
 	if (ht_load_relaxed_64(&h->peak_least) != least)
@@ -73,12 +74,15 @@ static void save_shared(
 	const struct segment *s, struct ht_counter *c, uint32_t epoch, struct counter_sum more)
 {
 	struct ht_at_peak *out = at_peak_of(s, c);
-	uint64_t before = ht_load_relaxed_64(&out->blocks),
-		 blocks = ht_load_relaxed_64(&c->allocs) - ht_load_relaxed_64(&c->frees),
-		 bytes = ht_load_relaxed_64(&c->alloc_bytes) - ht_load_relaxed_64(&c->free_bytes);
+	uint64_t before, blocks, bytes;
 
+	if (epoch == 0)
+		return;
+	before = ht_load_relaxed_64(&out->blocks);
 	if (ht_at_peak_epoch(before) >= epoch)
 		return;
+	blocks = ht_load_relaxed_64(&c->allocs) - ht_load_relaxed_64(&c->frees);
+	bytes = ht_load_relaxed_64(&c->alloc_bytes) - ht_load_relaxed_64(&c->free_bytes);
 	ht_store_relaxed_64(&out->bytes, bytes + more.bytes);
 	(void)ht_cas_acq_rel_64(
 		&out->blocks, &before, ht_at_peak_word(epoch, blocks + more.blocks)); /* PEAK */
@@ -101,24 +105,30 @@ void counter_peak_keep_shared(const struct segment *s, struct ht_counter *c)
 	save_shared(s, c, counter_peak_epoch(s), none);
 }
 
-/* Events that follow a counter's save must not be seen before it. What this one saves comes before
- * the epoch is published, so that who sees the epoch sees it. */
+/* Saves what the counter had before `sum` was freed. */
+static void save_before(
+	const struct segment *s, struct ht_counter *c, uint32_t epoch, struct counter_sum sum)
+{
+	if (ht_counter_slot(c->key) == 0)
+		save_shared(s, c, epoch, sum);
+	else if (ht_counter_kept(c) >> HT_SIZE_BITS < epoch)
+		counter_peak_save(at_peak_of(s, c), c, epoch, sum);
+}
+
+/* What the one that starts an epoch saves comes before the epoch is published: who sees the epoch
+ * sees it. If another thread has just started one, this free is in flight, and the other took its
+ * block for live: the counter saves it, too. */
 void counter_peak_fell(
 	const struct segment *s, struct ht_counter *c, struct counter_sum sum, uint64_t total)
 {
-	uint64_t *word = &s->header->peak_state, state = ht_load_relaxed_64(word), next;
+	uint64_t *word = &s->header->peak_state, state = ht_load_relaxed_64(word);
 
-	do {
-		if (!counter_batch_above(total, least_of(s, state)) ||
-			epoch_of(state) == HT_EPOCH_LAST) {
-			publish(s, state);
-			return;
-		}
-		next = state_of(epoch_of(state) + 1, total);
-	} while (!ht_cas_relaxed_64(word, &state, next));
-	if (ht_counter_slot(c->key) != 0)
-		counter_peak_save(at_peak_of(s, c), c, epoch_of(next), sum);
-	else
-		save_shared(s, c, epoch_of(next), sum);
-	publish(s, next);
+	while (counter_batch_above(total, least_of(s, state)) && epoch_of(state) != HT_EPOCH_LAST) {
+		uint64_t next = state_of(epoch_of(state) + 1, total);
+
+		if (ht_cas_relaxed_64(word, &state, next))
+			state = next;
+	}
+	save_before(s, c, epoch_of(state), sum);
+	publish(s, state);
 }

@@ -268,6 +268,20 @@ mutant tables "the end of a merge is published relaxed" history.c \
 mutant tables "no fence between a merge and the next point" history.c \
 	's/\tht_fence_release\(\);\n(\tpoint_set)/\1/'
 
+mutant peak "a free in flight is not of the peak" counter_peak.c \
+	's/\tsave_before\(s, c, epoch_of\(state\), sum\);/\tif (ht_load_relaxed_32(\&s->header->peak_epoch) >> HT_SIZE_BITS < epoch_of(state))\n\t\tsave_before(s, c, epoch_of(state), sum);/'
+mutant peak "an epoch is published before what started it is saved" counter_peak.c \
+	's/(\tsave_before[^\n]*\n)(\tpublish[^\n]*\n)/\2\1/'
+mutant peak "an epoch is started by a load and a store" counter_peak.c \
+	's/if \(ht_cas_relaxed_64\(word, &state, next\)\)\n\t\t\tstate = next;/ht_store_relaxed_64(word, next);\n\t\tstate = next;/'
+mutant peak "the epoch of a save is before its bytes" counter_peak.h \
+	's/(\tht_store_relaxed_64\(&out->bytes[^\n]*\n)(\tht_store_release_64[^\n]*\n)/\2\1/' 'counter counter_peak counter_settle'
+mutant peak "the epoch of a save is relaxed" counter_peak.h \
+	's/ht_store_release_64\(&out->blocks/ht_store_relaxed_64(\&out->blocks/' 'counter counter_peak counter_settle'
+mutant peak "no fence between a save and what is counted" counter_peak.h \
+	's/\tht_fence_release\(\);[^\n]*\n//' 'counter counter_peak counter_settle'
+mutant peak "what is freed is not added to the save" counter_peak.h 's/ \+ more.bytes\)/)/' 'counter counter_peak counter_settle'
+
 mutant space "a step is noted by a store" mapping.c \
 	's/\(void\)ht_cas_relaxed_64\(&p->mapped, &end, next\)/ht_store_relaxed_64(\&p->mapped, next)/'
 mutant space "a step is noted before it is taken" mapping.c \
