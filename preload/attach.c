@@ -212,6 +212,19 @@ static void launch_forget(void)
 	launch = NULL;
 }
 
+/* A viewer that records the events of `h` wants those of this image, too, from the first on; and
+ * finds it soon, if it is there. Until then the image may wait for it, as often as once. */
+static void events_inherit(struct segment_identity *id, const struct ht_header *h)
+{
+	uint64_t now = clock_monotonic();
+
+	id->events_until = ht_load_relaxed_64(&h->events_until);
+	if (id->events_until <= now)
+		id->events_until = 0;
+	if (id->events_until != 0 && ht_load_relaxed_64(&h->events_wait) > now)
+		id->events_wait = now + HT_RING_WAIT_NS;
+}
+
 /* Checks the segment that a viewer names. 0: it is for this image, and mapped; 1: create another,
  * in the same launch and of the same depth; -ECANCELED: create none; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
@@ -232,6 +245,7 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		id->depth = s->header->depth;
 		id->sample_bytes = ht_load_relaxed_64(&s->header->sample_bytes);
 		id->measure = ht_load_relaxed_32(&s->header->measure);
+		events_inherit(id, s->header);
 		id->leak_ask = ht_load_relaxed_32(&s->header->leak_ask);
 		if (!ours && id->leak_ask == HT_LEAK_ASK_ONE)
 			id->leak_ask = 0;
@@ -467,6 +481,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	id.depth = parent->header->depth;
 	id.sample_bytes = ht_load_relaxed_64(&parent->header->sample_bytes);
 	id.measure = ht_load_relaxed_32(&parent->header->measure);
+	events_inherit(&id, parent->header);
 	id.leak_ask = ht_load_relaxed_32(&parent->header->leak_ask);
 	if (id.leak_ask == HT_LEAK_ASK_ONE)
 		id.leak_ask = 0;

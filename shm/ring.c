@@ -163,6 +163,7 @@ int ring_read_shared(const struct ring_source *source, uint64_t *cursor, struct 
 	uint32_t max, bool give_up, uint64_t *lost)
 {
 	int64_t run = next_run(source, cursor, max, lost);
+	uint64_t first = *cursor;
 	int given = 0, rc;
 
 	if (run < 0)
@@ -181,5 +182,5 @@ int ring_read_shared(const struct ring_source *source, uint64_t *cursor, struct 
 			break;
 		}
 	}
-	return given;
+	return given == 0 && *cursor == first && run > 0 ? -EAGAIN : given;
 }

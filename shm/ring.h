@@ -67,8 +67,8 @@ struct ring_source {
  */
 int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
 	uint32_t max, uint64_t *lost);
-/* The same for slot 0's ring. Stops at an event that is not whole yet; `give_up`: counts it as lost
- * instead, since its writer may never finish it. */
+/* The same for slot 0's ring. Stops at an event that is not whole yet, with -EAGAIN if that is the
+ * first; `give_up`: counts it as lost instead, since its writer may never finish it. */
 int ring_read_shared(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
 	uint32_t max, bool give_up, uint64_t *lost);
 

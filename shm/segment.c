@@ -188,6 +188,8 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	h->family = id->family;
 	h->pid_namespace = id->pid_namespace;
 	h->sample_bytes = id->sample_bytes;
+	h->events_until = id->events_until;
+	h->events_wait = id->events_wait;
 	h->measure = id->measure;
 	h->forked = id->forked;
 	h->leak_ask = id->leak_ask;

@@ -16,6 +16,7 @@
 #include "src/run/batch.h"
 #include "src/run/config.h"
 #include "src/run/diff_command.h"
+#include "src/run/event_command.h"
 #include "src/run/failure.h"
 #include "src/run/file_kind.h"
 #include "src/run/final_report.h"
@@ -305,6 +306,8 @@ static int run_all(void *ctx)
 		return diff_command_run(&o);
 	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
+	if (event_command_is(&o))
+		return event_command_run(&o);
 	if (o.headless)
 		return record_run(&o);
 	if (is_recording(&o) && (o.report || o.batch))

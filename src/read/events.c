@@ -136,6 +136,12 @@ int read_events_request(struct read_segment *s, uint64_t until_ns)
 	return rc;
 }
 
+int read_events_continue(struct read_segment *s)
+{
+	s->events_asked = true; /* the cursors are at the rings' beginnings */
+	return 0;
+}
+
 int read_events_hold(struct read_segment *s, uint64_t until_ns)
 {
 	int rc = s->events_held ? 0 : rings_each(s, ring_hold);

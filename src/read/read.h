@@ -134,6 +134,8 @@ ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out
 /* Turns at_peak_* of all sites of a program into what was live at its peak, which may be now. Exact
  * if one thread counted; otherwise see shm/counter_peak.h. */
 void read_at_peak_choose(struct read_site *sites, size_t count);
+/* A site's node, for read_stack, and flags (HT_SITE_*), alone. 0, -EINVAL or -EIO. */
+int read_site_node(struct read_segment *s, uint32_t site, uint32_t *node, uint32_t *flags);
 /* The histograms of a site, all buckets. 0, -EINVAL for a malformed chain of counters, -EIO. */
 int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out);
 
@@ -196,6 +198,9 @@ int read_module(struct read_segment *s, uint32_t module, struct read_module *out
  * within 32 of its events. The first call skips what an earlier viewer asked for. 0 or -errno.
  */
 int read_events_request(struct read_segment *s, uint64_t until_ns);
+/* Instead of the first of those calls, for an image that was asked before it began: nothing is
+ * skipped. 0. */
+int read_events_continue(struct read_segment *s);
 /*
  * Asks the threads of a running program to wait, until `until_ns` (CLOCK_MONOTONIC) at most, before
  * they overwrite events that this reader has not read; 0: no longer. After read_events_request.
@@ -210,7 +215,7 @@ ssize_t read_events_slots(struct read_segment *s);
 /*
  * Copies new events of one slot's ring, in order, at most `max`, and adds the number of overwritten
  * ones to *lost. Slot 0's events may come late, when their writer was interrupted: `give_up` counts
- * such a one as lost and goes on. Returns their number, or -errno.
+ * such a one as lost and goes on, else it is -EAGAIN. Returns their number, or -errno.
  */
 ssize_t read_events_of(struct read_segment *s, uint32_t slot, struct ht_event *out, uint32_t max,
 	bool give_up, uint64_t *lost);

@@ -58,6 +58,18 @@ static uint32_t module_of(const struct read_segment *s, const struct ht_node *n)
 	return module < read_capacity(s, HT_REGION_MODULES, sizeof(struct ht_module)) ? module : 0;
 }
 
+int read_site_node(struct read_segment *s, uint32_t site, uint32_t *node, uint32_t *flags)
+{
+	struct ht_site found;
+	int rc = read_elements(s, HT_REGION_SITES, site, 1, sizeof(found), &found);
+
+	if (rc == 0) {
+		*node = found.node;
+		*flags = found.flags;
+	}
+	return rc;
+}
+
 ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out, size_t max,
 	uint32_t *function)
 {

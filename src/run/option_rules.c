@@ -43,7 +43,9 @@ enum fact {
 	AT = 1ull << 34,
 	LIVE_FRAMES = 1ull << 35, /* -b of a program, not of a file */
 	LIVE_SCREEN = 1ull << 36,
-	DIFF = 1ull << 40
+	DIFF = 1ull << 40,
+	RECORD_EVENTS = 1ull << 44,
+	LOSSLESS = 1ull << 45
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -92,6 +94,12 @@ static const struct rule {
 	{ LEAK_CHECK, SAMPLED, 0,
 		"--leak-check requires every block to be recorded: not with --sample or "
 		"--max-overhead" },
+	{ RECORD_EVENTS, 0, RUN | ATTACH, "--record-events requires a COMMAND or -a PID" },
+	{ RECORD_EVENTS, SAMPLED, 0,
+		"--record-events requires every block to be recorded: not with --sample or "
+		"--max-overhead" },
+	{ RECORD_EVENTS, READONLY, 0, "--record-events writes a file: not with --readonly" },
+	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
@@ -138,6 +146,8 @@ static uint64_t facts_of(const struct options *o)
 		{ export_formats[o->format].weighted, WEIGHTED },
 		{ o->format > OPTIONS_JUNIT, DOCUMENT },
 		{ o->batch && o->frames != 1, FRAMES },
+		{ o->record_events, RECORD_EVENTS },
+		{ o->lossless, LOSSLESS },
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
 		{ o->record, RECORD },

@@ -43,7 +43,9 @@ enum long_key {
 	KEY_RECORD,
 	KEY_RECORD_LIMIT,
 	KEY_HEADLESS,
-	KEY_RECORD_SERVICE
+	KEY_RECORD_SERVICE,
+	KEY_RECORD_EVENTS,
+	KEY_LOSSLESS
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -68,6 +70,10 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 		"report or show that moment: 12.5s, 50%, peak, A..B" },
 	{ KEY_HISTORY, "history", "SIZE", option_values_history, 0,
 		"memory for the past (default 32M, 0 = none)" },
+	{ KEY_RECORD_EVENTS, "record-events", "FILE", option_values_record_events, 0,
+		"record every allocation and free into FILE" },
+	{ KEY_LOSSLESS, "lossless", NULL, FLAG(lossless),
+		"with it, let COMMAND wait rather than lose an event" },
 	{ KEY_DIFF, "diff", "FILE", option_values_diff, 0,
 		"compare two runs: A B, or A1 A2... -- B1 B2..." },
 	{ 'd', "delay", "SECS", option_values_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },

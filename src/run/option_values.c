@@ -225,6 +225,14 @@ int option_values_frames(struct options *o, const char *value, struct option_err
 	return number_parse(value, 1, INT_MAX, &o->frames, why);
 }
 
+int option_values_record_events(struct options *o, const char *value, struct option_error *why)
+{
+	if (!*value)
+		return error_set(why, "must be a file");
+	o->record_events = value;
+	return 0;
+}
+
 int option_values_output(struct options *o, const char *value, struct option_error *why)
 {
 	o->output = value;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/run/event_option.h"
 #include "src/run/failure.h"
 #include "src/marks/marks.h"
 #include "src/target/output.h"
@@ -46,6 +47,7 @@ struct run {
 	bool output_open;
 	struct suppressions *suppressions;
 	struct past past;
+	struct event_drain *events; /* of --record-events, or NULL */
 	bool waits_at_exit;
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
@@ -92,10 +94,12 @@ static int open_attach(struct run *r)
 {
 	char message[TARGET_MESSAGE_MAX];
 	struct target_segment found;
+	int rc;
 
 	if (target_find(r->options->pid, &found, message) != 0)
 		return failure_print(message);
-	return watch_start(r, found.path, 0, r->options->pid);
+	rc = watch_start(r, found.path, 0, r->options->pid);
+	return rc ? rc : event_option_start(&r->events, r->options, run_session(r));
 }
 
 /* With --leak-check all processes wait at their end for a scan; without, the launched program on
@@ -122,6 +126,10 @@ static int child_prepare(struct run *r, bool screen)
 	if (rc != 0)
 		return failure_print_errno("cannot read the program's start time in /proc", rc);
 	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
+	if (rc != 0)
+		return rc;
+	/* Before the program runs: then no event is missing. */
+	rc = event_option_start(&r->events, r->options, run_session(r));
 	if (rc != 0)
 		return rc;
 	rc = leak_ask(r, screen);
@@ -563,8 +571,10 @@ int run_close(struct run *r)
 	terminal_drop(r);
 	end_await(r);
 	recording_end(r);
-	if (r->watch)
+	if (r->watch) {
+		event_option_end(&r->events, run_session(r));
 		session_sample_leave(process_tree_session(r->watch));
+	}
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);

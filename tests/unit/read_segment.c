@@ -375,8 +375,8 @@ TEST(events)
 	read_close(r);
 }
 
-/* Of the shared slot, events whose writers never finished are lost; of a ring that ran over, the
- * oldest. Both are counted. */
+/* Events of the shared slot whose writers never finished are lost, and the oldest of a ring that
+ * ran over. Both are counted. */
 TEST(events_lost)
 {
 	struct made busy;

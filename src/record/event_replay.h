@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a recording of all events says of one moment: exact figures per site, and in total. One
+ * thread. */
+#ifndef SRC_RECORD_EVENT_REPLAY_H
+#define SRC_RECORD_EVENT_REPLAY_H
+
+#include "src/record/event_read.h"
+
+struct event_site {
+	uint64_t live_bytes, live_blocks;
+	uint64_t allocs, frees, alloc_bytes;
+	uint64_t peak_bytes, temporary;
+	uint64_t at_peak_bytes, at_peak_blocks;
+};
+
+struct event_replay {
+	struct event_site *sites; /* by id */
+	uint32_t nsites;
+	uint64_t ns; /* the moment: of the last event, or as asked */
+	uint64_t allocs, frees, alloc_bytes, free_bytes, temporary;
+	uint64_t live_bytes, live_blocks;
+	uint64_t peak_bytes, peak_blocks, peak_ns;
+	uint64_t lost; /* events missing before that */
+	struct snap_size sizes[SNAP_SIZE_BUCKETS];
+	uint64_t lifetimes[SNAP_LIFE_BUCKETS];
+	uint64_t history[SNAP_HISTORY_POINTS]; /* as struct snapshot's */
+	unsigned history_points;
+	uint64_t history_step_ns;
+};
+
+/* Replays a stream up to `until_ns` after the program's start. 0 or -ENOMEM. */
+int event_replay_run(
+	struct event_recording *r, uint32_t stream, uint64_t until_ns, struct event_replay *out);
+void event_replay_free(struct event_replay *p);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A moment of a recording of all events as a snapshot (event_snapshot.h). Main thread. */
+#include "src/record/event_snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/record/event_replay.h"
+
+/* Owns what a snapshot points to; except what is the recording's. */
+struct owner {
+	struct event_replay replay;
+	struct snap_site *sites;
+	struct snapshot **children;
+	size_t nchildren;
+	char notice[160];
+};
+
+static void owner_free(void *ctx)
+{
+	struct owner *o = ctx;
+
+	for (size_t i = 0; i < o->nchildren; i++)
+		snapshot_unref(o->children[i]);
+	event_replay_free(&o->replay);
+	free(o->sites);
+	free(o->children);
+	free(o);
+}
+
+static bool site_is_used(const struct event_site *s)
+{
+	return s->allocs > 0;
+}
+
+static size_t sites_fill(struct event_recording *r, uint32_t stream, const struct event_replay *p,
+	struct snap_site *out)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->nsites; i++) {
+		const struct event_site *s = &p->sites[i];
+		const char *function;
+		const struct stack *stack =
+			site_is_used(s) ? event_read_stack(r, stream, i, &function) : NULL;
+
+		if (!stack)
+			continue;
+		out[count++] = (struct snap_site){ .id = i,
+			.alloc_function = function,
+			.stack = stack,
+			.live_bytes = s->live_bytes,
+			.live_blocks = s->live_blocks,
+			.allocs = s->allocs,
+			.frees = s->frees,
+			.alloc_bytes = s->alloc_bytes,
+			.peak_live_bytes = s->peak_bytes,
+			.at_peak_bytes = s->at_peak_bytes,
+			.at_peak_blocks = s->at_peak_blocks,
+			.temporary = s->temporary };
+	}
+	return count;
+}
+
+static struct snap_totals totals_of(const struct event_replay *p, const struct event_about *a)
+{
+	return (struct snap_totals){ .allocs = p->allocs,
+		.frees = p->frees,
+		.alloc_bytes = p->alloc_bytes,
+		.free_bytes = p->free_bytes,
+		.live_blocks = p->live_blocks,
+		.live_bytes = p->live_bytes,
+		.peak_live_bytes = p->peak_bytes,
+		.peak_ns = p->peak_ns,
+		.at_peak_bytes = p->peak_bytes,
+		.at_peak_blocks = p->peak_blocks,
+		.has_at_peak = true,
+		.temporary = p->temporary,
+		.missed_frees = a->missed_frees,
+		.unknown_frees = a->unknown_frees,
+		.lost_events = p->lost };
+}
+
+static const char *notice_make(
+	struct owner *o, const struct event_about *a, const struct event_replay *p)
+{
+	if (p->lost > 0)
+		snprintf(o->notice, sizeof(o->notice),
+			"%llu events were lost before this moment: figures are not exact",
+			(unsigned long long)p->lost);
+	else if (a->cut || !a->ended)
+		snprintf(o->notice, sizeof(o->notice),
+			"the recording was cut off: this is its last complete moment");
+	return o->notice[0] ? o->notice : NULL;
+}
+
+static void snapshot_fill(
+	struct snapshot *s, struct owner *o, const struct event_about *a, bool whole)
+{
+	const struct event_replay *p = &o->replay;
+
+	*s = (struct snapshot){ .refs = 1,
+		.owner = o,
+		.release = owner_free,
+		.moment = whole ? SNAP_NOW : SNAP_PAST,
+		.pid = a->pid,
+		.command = a->command,
+		.argv = a->argv,
+		.argc = a->argc,
+		.exe = a->exe,
+		.state = whole ? a->state : SNAP_RUNNING,
+		.exit_status = whole ? a->exit_status : -1,
+		.signal = whole ? a->signal : 0,
+		.signal_name = whole ? a->signal_name : NULL,
+		.start_realtime_ns = a->start_realtime_ns,
+		.now_realtime_ns = a->start_realtime_ns + p->ns,
+		.uptime_ns = p->ns,
+		.totals = totals_of(p, a),
+		.history_points = p->history_points,
+		.history_step_ns = p->history_step_ns,
+		.sites = o->sites,
+		.threads = a->threads,
+		.nthreads = 0,
+		.notice = notice_make(o, a, p) };
+	memcpy(s->sizes, p->sizes, sizeof(s->sizes));
+	memcpy(s->lifetimes, p->lifetimes, sizeof(s->lifetimes));
+	memcpy(s->history, p->history, sizeof(s->history));
+}
+
+/* One image. Its end, for a file without one, is its last event. */
+static struct snapshot *image_snapshot(struct event_recording *r, uint32_t stream, uint64_t at_ns)
+{
+	const struct event_about *a = event_read_about(r, stream);
+	struct snapshot *s = malloc(sizeof(*s));
+	struct owner *o = calloc(1, sizeof(*o));
+	bool whole = at_ns == UINT64_MAX || (a->ended && at_ns >= a->ended_ns);
+
+	if (!s || !o || event_replay_run(r, stream, whole ? UINT64_MAX : at_ns, &o->replay) != 0) {
+		free(s);
+		free(o);
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (whole)
+		o->replay.ns = a->ended ? a->ended_ns
+					: o->replay.history_points * o->replay.history_step_ns;
+	o->sites = calloc(o->replay.nsites + 1, sizeof(*o->sites));
+	snapshot_fill(s, o, a, whole);
+	if (!o->sites) {
+		snapshot_unref(s);
+		errno = ENOMEM;
+		return NULL;
+	}
+	s->nsites = sites_fill(r, stream, &o->replay, o->sites);
+	return s;
+}
+
+/* Time in an image, from time since the first image's start. False: it had not begun. */
+static bool image_time(
+	const struct event_recording *r, uint32_t stream, uint64_t at_ns, uint64_t *out)
+{
+	uint64_t from = event_read_about(r, 0)->start_realtime_ns,
+		 start = event_read_about(r, stream)->start_realtime_ns;
+	uint64_t later = start > from ? start - from : 0;
+
+	*out = at_ns == UINT64_MAX ? at_ns : at_ns - later;
+	return at_ns >= later;
+}
+
+/* The last image of the first one's process that had begun. */
+static uint32_t image_shown(const struct event_recording *r, uint64_t at_ns)
+{
+	uint32_t shown = 0;
+	uint64_t at;
+
+	for (uint32_t i = 1; i < event_read_streams(r); i++)
+		if (event_read_about(r, i)->pid == event_read_about(r, 0)->pid &&
+			image_time(r, i, at_ns, &at))
+			shown = i;
+	return shown;
+}
+
+static int children_add(struct event_recording *r, uint32_t shown, uint64_t at_ns, struct owner *o)
+{
+	uint32_t count = event_read_streams(r);
+	uint64_t at;
+
+	o->children = calloc(count, sizeof(struct snapshot *));
+	if (!o->children)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == shown || !image_time(r, i, at_ns, &at))
+			continue;
+		o->children[o->nchildren] = image_snapshot(r, i, at);
+		if (!o->children[o->nchildren])
+			return -ENOMEM;
+		o->nchildren++;
+	}
+	return 0;
+}
+
+struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns)
+{
+	uint32_t shown = image_shown(r, at_ns);
+	struct snapshot *s;
+	struct owner *o;
+	uint64_t at;
+
+	(void)image_time(r, shown, at_ns, &at);
+	s = image_snapshot(r, shown, at);
+	if (!s)
+		return NULL;
+	o = s->owner;
+	if (children_add(r, shown, at_ns, o) != 0) {
+		snapshot_unref(s);
+		errno = ENOMEM;
+		return NULL;
+	}
+	s->children = (const struct snapshot *const *)o->children;
+	s->nchildren = o->nchildren;
+	return s;
+}

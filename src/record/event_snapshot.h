@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A moment of a recording of all events as a snapshot, which every report takes. Main thread. */
+#ifndef SRC_RECORD_EVENT_SNAPSHOT_H
+#define SRC_RECORD_EVENT_SNAPSHOT_H
+
+#include "src/record/event_read.h"
+
+/*
+ * The launched program's last image, `at_ns` after the start of its first one (UINT64_MAX: at its
+ * end), with the other images and children that had begun by then. The recording must outlive it.
+ * NULL and errno: ENODATA if nothing had begun, or ENOMEM.
+ */
+struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The call stacks of a recording of all events (event_stacks.h). One thread. */
+#include "src/record/event_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/record/event_blocks.h"
+#include "src/record/event_tags.h"
+#include "src/util/array.h"
+#include "src/util/text.h"
+
+struct module {
+	struct snap_module snap;
+	char *path, *build_id; /* cleaned; owned */
+	uint64_t bias;
+};
+
+struct site {
+	char *function; /* owned; NULL: no such site */
+	unsigned missing;
+	uint32_t nframes;
+	struct place {
+		uint64_t pc;
+		uint32_t module; /* below the number of modules */
+	} * places;
+	struct stack stack;
+	struct frame *frames; /* of `stack`; NULL: not made yet */
+};
+
+/* The names of one place: inlined frames, and the one they are inlined into, last. */
+struct named {
+	struct frame *frames; /* module NULL */
+	uint32_t count;
+};
+
+struct event_stacks {
+	struct module **modules; /* by number; NULL: not there */
+	size_t nmodules, module_room;
+	struct site *sites;
+	size_t nsites, site_room;
+	/* Of `names`, which may be itself: */
+	struct event_stacks *names;
+	struct named *named;
+	size_t nnamed, named_room;
+	struct event_blocks places; /* hash of module and offset -> index of `named` */
+	char **texts; /* of names, owned */
+	size_t ntexts, text_room;
+};
+
+static struct module nowhere = { .snap = { "", "", "" } };
+
+struct event_stacks *event_stacks_new(struct event_stacks *names)
+{
+	struct event_stacks *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->names = names ? names : s;
+	return s;
+}
+
+static void module_free(struct module *m)
+{
+	if (!m)
+		return;
+	free(m->path);
+	free(m->build_id);
+	free(m);
+}
+
+void event_stacks_free(struct event_stacks *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nmodules; i++)
+		module_free(s->modules[i]);
+	for (size_t i = 0; i < s->nsites; i++) {
+		free(s->sites[i].function);
+		free(s->sites[i].places);
+		free(s->sites[i].frames);
+	}
+	for (size_t i = 0; i < s->nnamed; i++)
+		free(s->named[i].frames);
+	for (size_t i = 0; i < s->ntexts; i++)
+		free(s->texts[i]);
+	event_blocks_free(&s->places);
+	free(s->modules);
+	free(s->sites);
+	free(s->named);
+	free(s->texts);
+	free(s);
+}
+
+static char *text_take(struct bytes_cursor *c)
+{
+	size_t len;
+	const char *text = bytes_read_text(c, EVENT_TEXT_MAX, &len);
+
+	return text ? text_clean_copy(text, len) : NULL;
+}
+
+/* ---- sites ---- */
+
+/* Makes elements [*count, index] of an array, all zeros. */
+static void *array_reach(void *items, size_t *count, size_t *room, size_t index, size_t each)
+{
+	while (*count <= index) {
+		void *larger = array_grow(items, *count, room, each);
+
+		if (!larger)
+			return NULL;
+		items = larger;
+		memset((char *)items + *count * each, 0, each);
+		++*count;
+	}
+	return items;
+}
+
+static int module_read(struct event_stacks *s, struct bytes_cursor *c)
+{
+	uint64_t number = bytes_read_below(c, EVENT_MODULES_MAX - 1);
+	struct module *m = calloc(1, sizeof(*m)), **modules;
+	const char *slash;
+
+	modules = array_reach(
+		s->modules, &s->nmodules, &s->module_room, number, sizeof(struct module *));
+	if (modules)
+		s->modules = modules;
+	if (!m || !modules || modules[number]) {
+		free(m);
+		return m && modules ? -EPROTO : -ENOMEM;
+	}
+	modules[number] = m;
+	m->path = text_take(c);
+	m->build_id = text_take(c);
+	m->bias = bytes_read(c);
+	if (c->bad || !m->path || !m->build_id) {
+		modules[number] = NULL;
+		module_free(m);
+		return c->bad ? -EPROTO : -ENOMEM;
+	}
+	slash = strrchr(m->path, '/');
+	m->snap = (struct snap_module){ m->path, slash ? slash + 1 : m->path, m->build_id };
+	return 0;
+}
+
+static int places_read(struct site *site, struct bytes_cursor *c)
+{
+	uint64_t pc = 0;
+
+	site->missing = (unsigned)bytes_read(c) & (SNAP_MISSING_OUTER | SNAP_MISSING_INNER);
+	site->nframes = (uint32_t)bytes_read_below(c, EVENT_FRAMES_MAX);
+	site->places = calloc(site->nframes + 1, sizeof(*site->places));
+	if (!site->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < site->nframes; i++) {
+		site->places[i].module = (uint32_t)bytes_read_below(c, EVENT_MODULES_MAX - 1);
+		pc += bytes_read_change(c);
+		site->places[i].pc = pc;
+	}
+	return c->bad ? -EPROTO : 0;
+}
+
+static int site_read(struct event_stacks *s, struct bytes_cursor *c)
+{
+	uint64_t id = bytes_read_below(c, EVENT_SITES_MAX - 1);
+	struct site *sites, *site;
+	char *function = text_take(c);
+	int rc;
+
+	sites = array_reach(s->sites, &s->nsites, &s->site_room, id, sizeof(*s->sites));
+	if (sites)
+		s->sites = sites;
+	if (!sites || !function || c->bad || sites[id].function) {
+		free(function);
+		return c->bad || (sites && function) ? -EPROTO : -ENOMEM;
+	}
+	site = &sites[id];
+	rc = places_read(site, c);
+	if (rc == 0) {
+		site->function = function;
+		return 0;
+	}
+	free(function);
+	free(site->places);
+	site->places = NULL;
+	return rc;
+}
+
+int event_stacks_read_sites(struct event_stacks *s, struct bytes_cursor *c)
+{
+	int rc = 0;
+
+	while (rc == 0 && c->at < c->end) {
+		switch (bytes_read(c)) {
+		case EVENT_TAG_MODULE:
+			rc = module_read(s, c);
+			break;
+		case EVENT_TAG_SITE:
+			rc = site_read(s, c);
+			break;
+		default:
+			return -EPROTO;
+		}
+	}
+	return rc;
+}
+
+/* ---- names ---- */
+
+static uint64_t place_key(const char *path, uint64_t offset)
+{
+	uint64_t key = 0xcbf29ce484222325ull;
+
+	for (; *path; path++)
+		key = (key ^ (uint8_t)*path) * 0x100000001b3ull;
+	key = (key ^ offset) * 0x9e3779b97f4a7c15ull;
+	return key ? key : 1;
+}
+
+/* A text that lives as long as `s`; NULL for an empty one. */
+static const char *text_keep(struct event_stacks *s, struct bytes_cursor *c, bool *failed)
+{
+	char *text = text_take(c), **texts;
+
+	if (!text || !*text) {
+		free(text);
+		return NULL;
+	}
+	texts = array_grow(s->texts, s->ntexts, &s->text_room, sizeof(*texts));
+	if (!texts) {
+		*failed = true;
+		free(text);
+		return NULL;
+	}
+	s->texts = texts;
+	texts[s->ntexts++] = text;
+	return text;
+}
+
+static bool frames_read(
+	struct event_stacks *s, struct bytes_cursor *c, struct frame *frames, uint32_t count)
+{
+	bool failed = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		frames[i].function = text_keep(s, c, &failed);
+		frames[i].mangled = text_keep(s, c, &failed);
+		frames[i].file = text_keep(s, c, &failed);
+		frames[i].line = (uint32_t)bytes_read(c);
+		frames[i].hidden = bytes_read(c) != 0;
+		frames[i].inlined = i + 1 < count;
+	}
+	return !failed;
+}
+
+static int named_read(struct event_stacks *s, struct bytes_cursor *c)
+{
+	char *path = text_take(c);
+	uint64_t offset = bytes_read(c);
+	uint32_t count = (uint32_t)bytes_read_below(c, EVENT_INLINES_MAX);
+	struct event_block key = { .number = s->nnamed };
+	struct named n = { calloc(count + 1, sizeof(struct frame)), count }, *named;
+	bool ok = path && n.frames && frames_read(s, c, n.frames, count) && !c->bad && count > 0;
+
+	named = array_grow(s->named, s->nnamed, &s->named_room, sizeof(*named));
+	if (named)
+		s->named = named;
+	key.key = path ? place_key(path, offset) : 1;
+	free(path);
+	if (!ok || !named || event_blocks_find(&s->places, key.key) ||
+		!event_blocks_add(&s->places, &key)) {
+		free(n.frames);
+		return c->bad || ok ? -EPROTO : -ENOMEM;
+	}
+	named[s->nnamed++] = n;
+	return 0;
+}
+
+int event_stacks_read_names(struct event_stacks *s, struct bytes_cursor *c)
+{
+	int rc = 0;
+
+	while (rc == 0 && c->at < c->end)
+		rc = named_read(s, c);
+	return rc;
+}
+
+/* ---- stacks ---- */
+
+uint32_t event_stacks_count(const struct event_stacks *s)
+{
+	return (uint32_t)s->nsites;
+}
+
+static const struct module *module_of(const struct event_stacks *s, const struct place *p)
+{
+	return p->module < s->nmodules && s->modules[p->module] ? s->modules[p->module] : &nowhere;
+}
+
+static const struct named *named_find(const struct event_stacks *s, const struct place *p)
+{
+	const struct module *m = module_of(s, p);
+	const struct event_block *found =
+		event_blocks_find(&s->names->places, place_key(m->snap.path, p->pc - m->bias));
+
+	return found ? &s->names->named[found->number] : NULL;
+}
+
+/* Appends a place's frames; returns how many. `out` NULL: only counts. */
+static uint32_t place_frames(const struct event_stacks *s, const struct place *p, struct frame *out)
+{
+	const struct named *n = named_find(s, p);
+	const struct module *m = module_of(s, p);
+	uint32_t count = n ? n->count : 1;
+
+	for (uint32_t i = 0; out && i < count; i++) {
+		out[i] = n ? n->frames[i] : (struct frame){ 0 };
+		out[i].module = &m->snap;
+		out[i].offset = p->pc - m->bias;
+		out[i].pc = i + 1 == count ? p->pc : 0;
+	}
+	return count;
+}
+
+static bool stack_make(const struct event_stacks *s, struct site *site)
+{
+	static const struct place unknown = { 0, UINT32_MAX };
+	const struct place *places = site->nframes ? site->places : &unknown;
+	uint32_t count = 0, nplaces = site->nframes ? site->nframes : 1;
+	struct stack *k = &site->stack;
+
+	for (uint32_t i = 0; i < nplaces; i++)
+		count += place_frames(s, &places[i], NULL);
+	site->frames = calloc(count, sizeof(*site->frames));
+	if (!site->frames)
+		return false;
+	count = 0;
+	for (uint32_t i = 0; i < nplaces; i++)
+		count += place_frames(s, &places[i], site->frames + count);
+	*k = (struct stack){ .frames = site->frames,
+		.nframes = count,
+		.truncated = site->missing & SNAP_MISSING_OUTER,
+		.resolved = true,
+		.ancestor = site->missing & SNAP_MISSING_INNER };
+	while (k->title < count && site->frames[k->title].hidden)
+		k->title++;
+	if (k->title == count)
+		k->title = 0;
+	return true;
+}
+
+const struct stack *event_stacks_find(struct event_stacks *s, uint32_t id, const char **function)
+{
+	struct site *site = id < s->nsites ? &s->sites[id] : NULL;
+
+	if (!site || !site->function || (!site->frames && !stack_make(s, site)))
+		return NULL;
+	*function = site->function;
+	return &site->stack;
+}

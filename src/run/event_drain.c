@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Records every event of a launch into a file (event_drain.h). One thread reads the rings of all
+ * its process images in turn. It learns of new ones from the kernel, as a process that is executed
+ * or forked fills its rings long before the screen's next tick.
+ */
+#include "src/run/event_drain.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/run/event_stream.h"
+#include "src/util/array.h"
+#include "src/util/clock.h"
+#include "src/util/thread.h"
+
+#define FLUSH_NS     250000000u /* what is lost when we are killed */
+#define RENEW_NS     100000000u
+#define NAP_LEAST_NS 200000u
+#define NAP_MOST_NS  2000000u /* the busiest thread fills a ring in about 3 ms */
+#define IDLE_EVENTS  2048u /* a reading with fewer is followed by a longer nap */
+#define SEED_NAP_NS  20000000u /* until running threads have noticed that events are wanted */
+#define MADE_NS	     1000000000u /* a segment that is not complete by then never will be */
+#define OVER_EVERY   250u /* readings between two searches for images that have ended */
+#define NEW_MAX	     64u
+
+/* A segment that is being made. */
+struct fresh {
+	char name[128]; /* "": none */
+	uint64_t since_ns;
+};
+
+struct event_drain {
+	struct event_drain_options options;
+	char directory[HT_PATH_MAX];
+	uint64_t family; /* of the launch; 0: there is only one image */
+	int inotify; /* -1: none */
+	struct event_writer *writer;
+	struct event_stream **streams; /* the first one stays until the end */
+	size_t nstreams, stream_room;
+	struct event_stream_end *ends; /* of those that are over */
+	size_t nends, end_room;
+	uint32_t next_number;
+	struct fresh fresh[NEW_MAX];
+	struct read_identity identity; /* of one of them: too large for the stack */
+	uint64_t renewed_ns, passes;
+	int error;
+	pthread_t thread;
+	/* Shared with the main thread. */
+	pthread_mutex_t lock;
+	bool end;
+	struct event_drain_state state;
+};
+
+/* ---- images ---- */
+
+/* 0 or -errno. */
+static int stream_add(struct event_drain *d, const char *path, char *message)
+{
+	const struct event_stream_options o = { .writer = d->writer,
+		.number = d->next_number,
+		.lossless = d->options.lossless,
+		.attached = d->options.attached };
+	struct event_stream **streams =
+		array_grow(d->streams, d->nstreams, &d->stream_room, sizeof(*streams));
+	struct event_stream *s;
+
+	if (!streams)
+		return -ENOMEM;
+	d->streams = streams;
+	s = event_stream_open(path, &o, message);
+	if (!s)
+		return -EIO;
+	d->streams[d->nstreams++] = s;
+	d->next_number++;
+	return 0;
+}
+
+static void stream_end(struct event_drain *d, size_t i)
+{
+	struct event_stream_end *ends = array_grow(d->ends, d->nends, &d->end_room, sizeof(*ends));
+	struct event_stream_end end;
+
+	event_stream_close(d->streams[i], &end);
+	d->streams[i] = d->streams[--d->nstreams];
+	if (!ends) {
+		d->error = -ENOMEM;
+		return;
+	}
+	d->ends = ends;
+	ends[d->nends++] = end;
+}
+
+/* The first stream's segment is where new images look for what is wanted: it is kept. */
+static void over_end(struct event_drain *d)
+{
+	if (d->passes % OVER_EVERY)
+		return;
+	for (size_t i = d->nstreams; i > 1; i--)
+		if (event_stream_is_over(d->streams[i - 1]))
+			stream_end(d, i - 1);
+}
+
+/* Opens a new segment if it is complete, and of our launch. False: not yet. */
+static bool fresh_try(struct event_drain *d, struct fresh *f)
+{
+	char path[HT_PATH_MAX + sizeof(f->name) + 1], message[READ_MESSAGE_MAX];
+	const struct read_identity *id = &d->identity;
+
+	snprintf(path, sizeof(path), "%s/%s", d->directory, f->name);
+	if (read_identity_of_file(path, &d->identity, message) != 0)
+		return false;
+	if (id->family == d->family && id->state != HT_STATE_PREPARED)
+		(void)stream_add(d, path, message);
+	return id->state != HT_STATE_PREPARED || id->family != d->family;
+}
+
+static void fresh_all_try(struct event_drain *d)
+{
+	for (unsigned i = 0; i < NEW_MAX; i++) {
+		struct fresh *f = &d->fresh[i];
+
+		if (f->name[0] && (fresh_try(d, f) || clock_monotonic_ns() - f->since_ns > MADE_NS))
+			f->name[0] = '\0';
+	}
+}
+
+static void fresh_add(struct event_drain *d, const char *name)
+{
+	struct fresh *f = NULL;
+
+	if (strncmp(name, "heaptop-", 8) != 0 || strlen(name) >= sizeof(f->name))
+		return;
+	for (unsigned i = 0; i < NEW_MAX; i++) {
+		if (strcmp(d->fresh[i].name, name) == 0)
+			return;
+		if (!d->fresh[i].name[0])
+			f = &d->fresh[i];
+	}
+	if (!f)
+		return;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->since_ns = clock_monotonic_ns();
+}
+
+static void fresh_read(struct event_drain *d)
+{
+	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t got = d->inotify < 0 ? 0 : read(d->inotify, buf, sizeof(buf));
+
+	for (ssize_t at = 0; at < got;) {
+		const struct inotify_event *e = (const void *)(buf + at);
+
+		if (e->len > 0)
+			fresh_add(d, e->name);
+		at += (ssize_t)(sizeof(*e) + e->len);
+	}
+	fresh_all_try(d);
+}
+
+/* ---- the thread ---- */
+
+static void nap(uint64_t ns)
+{
+	const struct timespec t = { .tv_nsec = (long)ns };
+
+	nanosleep(&t, NULL);
+}
+
+/* Publishes the figures. Returns whether to end. */
+static bool state_exchange(struct event_drain *d)
+{
+	struct event_drain_state s = { .file_bytes = event_file_bytes(d->writer),
+		.error = d->error,
+		.images = d->next_number };
+	bool end;
+
+	for (size_t i = 0; i < d->nends; i++) {
+		s.lost += d->ends[i].end.lost;
+		s.waits += d->ends[i].end.waits;
+		s.waited_ns += d->ends[i].end.waited_ns;
+		s.events += d->ends[i].end.events;
+	}
+	for (size_t i = 0; i < d->nstreams; i++) {
+		struct event_order_counts counts = event_stream_counts(d->streams[i]);
+		uint64_t waits, waited_ns;
+
+		event_stream_waits(d->streams[i], &waits, &waited_ns);
+		s.lost += counts.lost;
+		s.events += counts.events;
+		s.waits += waits;
+		s.waited_ns += waited_ns;
+	}
+	pthread_mutex_lock(&d->lock);
+	d->state = s;
+	end = d->end;
+	pthread_mutex_unlock(&d->lock);
+	return end;
+}
+
+/* All images go on writing events, and waiting for us, as long as we renew that. */
+static void renew(struct event_drain *d, uint64_t now)
+{
+	if (now - d->renewed_ns < RENEW_NS)
+		return;
+	d->renewed_ns = now;
+	for (size_t i = 0; i < d->nstreams; i++)
+		(void)event_stream_renew(d->streams[i], now);
+}
+
+/* One reading of all images. Returns the number of events. */
+static size_t pass(struct event_drain *d)
+{
+	size_t total = 0;
+
+	d->passes++;
+	fresh_read(d);
+	for (size_t i = 0; i < d->nstreams; i++) {
+		ssize_t got = event_stream_pass(d->streams[i], false);
+
+		if (got < 0 && (i == 0 || got == -ENOMEM))
+			d->error = (int)got;
+		total += got > 0 ? (size_t)got : 0;
+		event_stream_flush(d->streams[i], clock_monotonic_ns() - FLUSH_NS);
+	}
+	over_end(d);
+	return total;
+}
+
+static void *drain_run(void *ctx)
+{
+	struct event_drain *d = ctx;
+	uint64_t nap_ns = NAP_LEAST_NS;
+
+	if (d->options.attached) {
+		nap(SEED_NAP_NS);
+		d->error = event_stream_seed(d->streams[0]);
+	}
+	while (!state_exchange(d) && d->error == 0) {
+		size_t got = pass(d);
+
+		renew(d, clock_monotonic_ns());
+		nap_ns = got > IDLE_EVENTS	? NAP_LEAST_NS
+			 : nap_ns < NAP_MOST_NS ? 2 * nap_ns
+						: NAP_MOST_NS;
+		if (got < HT_RING_EVENTS / 2)
+			nap(nap_ns);
+	}
+	return NULL;
+}
+
+/* ---- start and end ---- */
+
+static void drain_free(struct event_drain *d)
+{
+	if (d->inotify >= 0)
+		close(d->inotify);
+	free(d->streams);
+	free(d->ends);
+	free(d);
+}
+
+/* Where new images of the launch appear. Without a launch there is one image. */
+static void images_watch(struct event_drain *d)
+{
+	const char *path = d->options.segment, *slash = strrchr(path, '/');
+	char message[READ_MESSAGE_MAX];
+
+	d->inotify = -1;
+	if (!slash || (size_t)(slash - path) >= sizeof(d->directory) || d->options.attached ||
+		read_identity_of_file(path, &d->identity, message) != 0 ||
+		d->identity.family == 0)
+		return;
+	memcpy(d->directory, path, (size_t)(slash - path));
+	d->family = d->identity.family;
+	d->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (d->inotify >= 0)
+		inotify_add_watch(d->inotify, d->directory, IN_CREATE | IN_MOVED_TO);
+}
+
+struct event_drain *event_drain_start(const struct event_drain_options *o, char *message)
+{
+	struct event_drain *d = calloc(1, sizeof(*d));
+	int rc = -ENOMEM;
+
+	snprintf(message, EVENT_DRAIN_MESSAGE_MAX, "cannot record events: out of memory");
+	if (!d)
+		return NULL;
+	d->options = *o;
+	pthread_mutex_init(&d->lock, NULL);
+	images_watch(d);
+	d->writer = event_file_create(o->file, message);
+	if (d->writer)
+		rc = stream_add(d, o->segment, message);
+	if (rc == 0) {
+		rc = thread_start(&d->thread, 2 * THREAD_STACK_BYTES, drain_run, d);
+		if (rc == 0)
+			return d;
+		snprintf(message, EVENT_DRAIN_MESSAGE_MAX, "cannot record events: %s",
+			strerror(-rc));
+		stream_end(d, 0);
+	}
+	event_file_close(d->writer);
+	drain_free(d);
+	return NULL;
+}
+
+void event_drain_state(struct event_drain *d, struct event_drain_state *out)
+{
+	pthread_mutex_lock(&d->lock);
+	*out = d->state;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* The snapshot of an image that has ended, among `s` and its children. NULL: none. */
+static const struct snapshot *snapshot_of(
+	const struct snapshot *s, const struct event_stream_end *end)
+{
+	const struct snapshot *found = NULL;
+
+	if (s && s->pid == end->pid && s->start_realtime_ns == end->start_realtime_ns)
+		return s;
+	for (size_t i = 0; s && i < s->nchildren && !found; i++)
+		found = snapshot_of(s->children[i], end);
+	return found;
+}
+
+int event_drain_end(
+	struct event_drain *d, const struct snapshot *last, struct event_drain_state *state)
+{
+	int rc;
+
+	pthread_mutex_lock(&d->lock);
+	d->end = true;
+	pthread_mutex_unlock(&d->lock);
+	pthread_join(d->thread, NULL);
+	fresh_read(d);
+	while (d->nstreams > 0)
+		stream_end(d, d->nstreams - 1);
+	if (last)
+		event_write_names(d->writer, last);
+	for (size_t i = 0; i < d->nends; i++) {
+		const struct snapshot *s = snapshot_of(last, &d->ends[i]);
+
+		if (s)
+			event_write_end(d->writer, d->ends[i].number, s, &d->ends[i].end);
+	}
+	state_exchange(d);
+	*state = d->state;
+	rc = event_file_close(d->writer);
+	rc = rc ? rc : d->error;
+	drain_free(d);
+	return rc;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --record-events in a run (event_option.h). */
+#include "src/run/event_option.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "src/run/failure.h"
+
+#define NAMES_TIMEOUT_NS UINT64_C(60000000000) /* the longest wait for function names */
+
+int event_option_start(struct event_drain **out, const struct options *o, struct session *s)
+{
+	const struct event_drain_options d = { .segment = session_path(s),
+		.file = o->record_events,
+		.lossless = o->lossless,
+		.attached = o->mode == OPTIONS_ATTACH };
+	char message[EVENT_DRAIN_MESSAGE_MAX];
+
+	*out = NULL;
+	if (!d.file)
+		return 0;
+	*out = event_drain_start(&d, message);
+	return *out ? 0 : failure_print(message);
+}
+
+void event_option_end(struct event_drain **d, struct session *s)
+{
+	struct event_drain_state state;
+	struct snapshot *last;
+	int rc;
+
+	if (!*d)
+		return;
+	session_names_finish(s, NAMES_TIMEOUT_NS);
+	last = session_tick(s);
+	rc = event_drain_end(*d, last, &state);
+	*d = NULL;
+	snapshot_unref(last);
+	if (rc != 0)
+		failure_print_errno("cannot record all events", rc);
+	else if (state.lost > 0)
+		fprintf(stderr,
+			"heaptop: %" PRIu64 " of %" PRIu64
+			" events were lost: the program was faster than their recording "
+			"(--lossless "
+			"makes it wait)\n",
+			state.lost, state.lost + state.events);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --record-events in a run: its start and end, and what is said then. Main thread. */
+#ifndef SRC_RUN_EVENT_OPTION_H
+#define SRC_RUN_EVENT_OPTION_H
+
+#include "src/run/event_drain.h"
+#include "src/run/options.h"
+#include "src/session/session.h"
+
+/* Starts recording if the options say so; *out is NULL if not. 0, or after one line on stderr the
+ * exit status. */
+int event_option_start(struct event_drain **out, const struct options *o, struct session *s);
+/* Completes the file, and says on stderr what it lacks. Does nothing for NULL. `s`: the session
+ * that is shown. */
+void event_option_end(struct event_drain **d, struct session *s);
+
+#endif

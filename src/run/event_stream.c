@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The events of one process image on their way into a file (event_stream.h). One thread. */
+#include "src/run/event_stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/record/event_tags.h"
+#include "src/util/clock.h"
+
+#define BATCH	     4096u /* events of one read: 128 KB, which stays in the cache */
+#define BLOCK_EVENTS 65536u /* events of one block of the file: some tens of KB */
+#define WANTED_NS    5000000000ull /* the program writes events for so long after our death */
+#define STUCK_NS     100000000ull /* a shared event that is unfinished for so long stays so */
+
+struct event_stream {
+	struct event_stream_options options;
+	struct read_segment *segment;
+	struct read_identity identity;
+	bool running; /* the library has reported; `identity` is valid, and in the file */
+	struct event_order *order;
+	struct event_columns columns;
+	struct bytes sites; /* contents of a block */
+	uint8_t *site_known, *module_known; /* bits */
+	struct ht_event *batch;
+	uint64_t began_ns, flushed_ns;
+	bool busy; /* the last reading found events */
+	uint64_t moved_ns; /* when slot 0's ring was not stuck */
+	int error; /* of memory, while visiting */
+};
+
+static_assert(sizeof(struct event_raw) == sizeof(struct ht_event) &&
+		      offsetof(struct event_raw, site) == offsetof(struct ht_event, site) &&
+		      offsetof(struct event_raw, kind) == offsetof(struct ht_event, kind) &&
+		      offsetof(struct event_raw, tick) == offsetof(struct ht_event, tick) &&
+		      EVENT_RAW_ALLOC == (int)HT_EVENT_ALLOC &&
+		      EVENT_RAW_FREE == (int)HT_EVENT_FREE && EVENT_SLOTS_MAX >= HT_SLOTS_MAX &&
+		      EVENT_TICK_SHIFT == HT_TICK_SHIFT,
+	"struct event_raw");
+
+/* ---- sites ---- */
+
+static bool bit_test_set(uint8_t *bits, uint32_t i)
+{
+	bool was = bits[i / 8] >> (i % 8) & 1;
+
+	bits[i / 8] |= (uint8_t)(1u << (i % 8));
+	return was;
+}
+
+static void module_write(struct event_stream *s, uint32_t number)
+{
+	struct read_module m;
+	char build_id[2 * HT_BUILD_ID_MAX + 1] = "";
+
+	if (number == 0 || number >= EVENT_MODULES_MAX || bit_test_set(s->module_known, number))
+		return;
+	if (read_module(s->segment, number, &m) != 0)
+		memset(&m, 0, sizeof(m));
+	for (uint32_t i = 0; i < m.build_id_bytes && i < HT_BUILD_ID_MAX; i++)
+		snprintf(build_id + 2 * i, 3, "%02x", m.build_id[i]);
+	event_write_module(&s->sites, &(struct event_module){ number, m.path, build_id, m.bias });
+}
+
+/* Site 0 has no stack. */
+static void site_write(struct event_stream *s, uint32_t site)
+{
+	static struct read_frame frames[HT_DEPTH_MAX];
+	static struct event_frame out[HT_DEPTH_MAX];
+	uint32_t node = 0, flags = 0, function = HT_FN_NONE;
+	ssize_t count = 0;
+
+	if (read_site_node(s->segment, site, &node, &flags) == 0 && node != 0)
+		count = read_stack(s->segment, node, frames, HT_DEPTH_MAX, &function);
+	for (ssize_t i = 0; i < count; i++) {
+		module_write(s, frames[i].module);
+		out[i] = (struct event_frame){ frames[i].pc, frames[i].module };
+	}
+	event_write_site(&s->sites, site,
+		flags & HT_SITE_ANCESTOR || function == HT_FN_NONE ? "malloc"
+								   : ht_function_name(function),
+		(flags & HT_SITE_TRUNCATED ? SNAP_MISSING_OUTER : 0) |
+			(flags & HT_SITE_ANCESTOR ? SNAP_MISSING_INNER : 0),
+		out, count > 0 ? (size_t)count : 0);
+}
+
+/* ---- from the order to the file ---- */
+
+static void flush(struct event_stream *s)
+{
+	if (s->sites.len > 0)
+		event_file_put(s->options.writer, EVENT_FILE_SITES, s->options.number, &s->sites);
+	event_write_events(s->options.writer, s->options.number, &s->columns);
+	s->flushed_ns = clock_monotonic_ns();
+}
+
+static void event_take(void *ctx, const struct event *e)
+{
+	struct event_stream *s = ctx;
+
+	if ((e->kind == EVENT_ALLOC || e->kind == EVENT_BEFORE) && e->site < HT_SITES_MAX &&
+		!bit_test_set(s->site_known, e->site))
+		site_write(s, e->site);
+	event_columns_add(&s->columns, e);
+	if (s->columns.count >= BLOCK_EVENTS)
+		flush(s);
+}
+
+/* ---- reading ---- */
+
+/* As read_events_of. Slot 0's ring may stop at an event that its writer never finishes. */
+static ssize_t batch_read(struct event_stream *s, uint32_t slot, uint64_t now, uint64_t *lost)
+{
+	bool stuck = slot == 0 && now - s->moved_ns > STUCK_NS;
+	ssize_t got = read_events_of(s->segment, slot, s->batch, BATCH, stuck, lost);
+
+	if (got == -EAGAIN)
+		return 0;
+	if (slot == 0)
+		s->moved_ns = now;
+	return got;
+}
+
+/* Reads a ring once around at most. Returns the number of events, or -errno. */
+static ssize_t ring_read_all(struct event_stream *s, uint32_t slot, uint64_t now)
+{
+	size_t total = 0;
+	ssize_t got;
+
+	do {
+		uint64_t lost = 0;
+
+		got = batch_read(s, slot, now, &lost);
+		event_order_lost(s->order, lost);
+		if (got > 0 && event_order_add(s->order, slot, (const struct event_raw *)s->batch,
+				       (size_t)got) != 0)
+			got = -ENOMEM;
+		total += got > 0 ? (size_t)got : 0;
+	} while (got == (ssize_t)BATCH && total < HT_RING_EVENTS);
+	return got < 0 ? got : (ssize_t)total;
+}
+
+/* Writes who the program is, once the library has reported. */
+static void process_check(struct event_stream *s)
+{
+	const struct read_identity *id = &s->identity;
+	struct event_process p;
+
+	if (s->running || read_identity(s->segment, &s->identity) != 0 ||
+		id->state == HT_STATE_PREPARED)
+		return;
+	s->running = true;
+	p = (struct event_process){ .pid = id->pid,
+		.start_realtime_ns = id->created_realtime_ns,
+		.began_ns = s->options.attached ? s->began_ns - id->created_ns : 0,
+		.lossless = s->options.lossless,
+		.version = HEAPTOP_VERSION,
+		.exe = id->exe,
+		.command = id->command,
+		.command_bytes = id->command_bytes };
+	event_write_process(s->options.writer, s->options.number, &p);
+}
+
+static uint64_t tick_at(const struct event_stream *s, uint64_t ns)
+{
+	return ns > s->identity.created_ns ? (ns - s->identity.created_ns) >> HT_TICK_SHIFT : 0;
+}
+
+/* One reading of all rings, then what is older than it. Returns the number of events, or -errno. */
+ssize_t event_stream_pass(struct event_stream *s, bool last)
+{
+	uint64_t now = clock_monotonic_ns();
+	ssize_t slots, total = 0;
+	int rc;
+
+	process_check(s);
+	/* So that an event after now has no older stamp. A program that is gone writes none. */
+	if (s->running && s->busy)
+		read_publish_clock(s->segment, now);
+	slots = read_events_slots(s->segment);
+	for (ssize_t slot = 0; slot < slots; slot++) {
+		ssize_t got = ring_read_all(s, (uint32_t)slot, now);
+
+		if (got < 0)
+			return got;
+		total += got;
+	}
+	s->busy = total > 0;
+	rc = slots < 0 ? (int)slots : event_order_pass(s->order, tick_at(s, now), last);
+	return rc ? rc : total;
+}
+
+static void block_seed(void *ctx, const struct read_block *b)
+{
+	struct event_stream *s = ctx;
+	const struct event_raw raw = { b->addr, b->size, b->tick, b->site, EVENT_RAW_ALLOC };
+
+	if (event_order_before(s->order, &raw) != 0)
+		s->error = -ENOMEM;
+}
+
+int event_stream_seed(struct event_stream *s)
+{
+	ssize_t rc = read_blocks(s->segment, block_seed, s);
+
+	return rc < 0 ? (int)rc : s->error;
+}
+
+int event_stream_renew(struct event_stream *s, uint64_t now)
+{
+	int rc = read_events_request(s->segment, now + WANTED_NS);
+
+	if (rc == 0 && s->options.lossless)
+		rc = read_events_hold(s->segment, now + HT_RING_WAIT_NS);
+	return rc;
+}
+
+void event_stream_flush(struct event_stream *s, uint64_t before_ns)
+{
+	if (s->running && s->flushed_ns < before_ns)
+		flush(s);
+}
+
+bool event_stream_is_over(const struct event_stream *s)
+{
+	return access(read_path(s->segment), F_OK) != 0;
+}
+
+struct event_order_counts event_stream_counts(const struct event_stream *s)
+{
+	return event_order_counts(s->order);
+}
+
+void event_stream_waits(const struct event_stream *s, uint64_t *waits, uint64_t *waited_ns)
+{
+	if (read_events_waits(s->segment, waits, waited_ns) != 0)
+		*waits = *waited_ns = 0;
+}
+
+/* ---- start and end ---- */
+
+static void stream_free(struct event_stream *s)
+{
+	read_close(s->segment);
+	event_order_free(s->order);
+	event_columns_free(&s->columns);
+	bytes_free(&s->sites);
+	free(s->site_known);
+	free(s->module_known);
+	free(s->batch);
+	free(s);
+}
+
+/* 0 or -errno. */
+static int memory_make(struct event_stream *s)
+{
+	const struct event_sink sink = { s, event_take };
+
+	s->order = event_order_new(&sink);
+	s->site_known = calloc(HT_SITES_MAX / 8, 1);
+	s->module_known = calloc(EVENT_MODULES_MAX / 8, 1);
+	s->batch = malloc(BATCH * sizeof(*s->batch));
+	return s->order && s->site_known && s->module_known && s->batch ? 0 : -ENOMEM;
+}
+
+struct event_stream *event_stream_open(
+	const char *path, const struct event_stream_options *o, char *message)
+{
+	struct event_stream *s = calloc(1, sizeof(*s));
+	int rc = -ENOMEM;
+
+	if (s) {
+		s->options = *o;
+		s->began_ns = s->flushed_ns = s->moved_ns = clock_monotonic_ns();
+		rc = memory_make(s);
+	}
+	if (rc == 0) {
+		s->segment = read_open(path, message);
+		if (!s->segment) {
+			stream_free(s);
+			return NULL;
+		}
+		/* An image that was found by itself wrote events before we asked. */
+		rc = o->number == 0 ? event_stream_renew(s, s->began_ns)
+				    : read_events_continue(s->segment);
+	}
+	if (rc == 0)
+		return s;
+	snprintf(message, READ_MESSAGE_MAX, "cannot record events: %s", strerror(-rc));
+	if (s)
+		stream_free(s);
+	return NULL;
+}
+
+void event_stream_close(struct event_stream *s, struct event_stream_end *out)
+{
+	struct event_order_counts counts;
+
+	if (s->options.lossless)
+		(void)read_events_hold(s->segment, 0);
+	if (event_stream_pass(s, false) >= 0)
+		(void)event_stream_pass(s, true);
+	if (s->running)
+		flush(s);
+	counts = event_order_counts(s->order);
+	*out = (struct event_stream_end){ .number = s->options.number,
+		.pid = s->identity.pid,
+		.start_realtime_ns = s->identity.created_realtime_ns,
+		.end = { .ended_ns = clock_monotonic_ns() - s->identity.created_ns,
+			.events = counts.events,
+			.lost = counts.lost,
+			.missed_frees = counts.missed_frees,
+			.unknown_frees = counts.unknown_frees } };
+	event_stream_waits(s, &out->end.waits, &out->end.waited_ns);
+	if (s->running)
+		event_write_end(s->options.writer, s->options.number, NULL, &out->end);
+	stream_free(s);
+}
