@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* The hot path of malloc and free is one piece of code. */
 #define HT_HOT static inline __attribute__((always_inline))
@@ -106,6 +109,28 @@ static inline void ht_add_own_64(uint64_t *p, uint64_t v)
 HT_EQUALS(uint8_t, 8, "cmpb")
 HT_EQUALS(uint32_t, 32, "cmpl")
 #undef HT_EQUALS
+
+/* Which of `count` words, at most 32, have the value `want` in the bits of `mask`: bit i for word
+ * i. The words are aligned to 16 bytes. Each is loaded once, relaxed: one that is to lead to other
+ * memory must be loaded again. */
+static inline uint32_t ht_match_relaxed_32(
+	const uint32_t *p, uint32_t count, uint32_t mask, uint32_t want)
+{
+	uint32_t matches = 0, i = 0;
+#if defined(__SSE2__) && !defined(HT_SEEN_BY_SANITIZER)
+	const __m128i masks = _mm_set1_epi32((int)mask), wanted = _mm_set1_epi32((int)want);
+
+	for (; i + 4 <= count; i += 4) {
+		__m128i words = *(const volatile __m128i *)(const volatile void *)(p + i);
+		__m128i equal = _mm_cmpeq_epi32(_mm_and_si128(words, masks), wanted);
+
+		matches |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << i;
+	}
+#endif
+	for (; i < count; i++)
+		matches |= (uint32_t)((ht_load_relaxed_32(p + i) & mask) == want) << i;
+	return matches;
+}
 
 /* Keeps stores before it ahead of stores after it, as an acquiring thread sees them. */
 static inline void ht_fence_release(void)

@@ -18,7 +18,7 @@
  *   threads     ht_thread[]: one slot per thread that allocates; totals that only it writes
  *   modules     ht_module[]: object files that return addresses were found in, never reused
  *   strings     module paths, each terminated by NUL; a module holds offset and length
- *   index       uint32_t[]: finds the nodes of the calling-context tree, in levels (below)
+ *   index       uint32_t[]: finds nodes of the calling-context tree, in levels (below)
  *   nodes       ht_node[]: the calling-context tree; node 0 is the root and has no frame
  *   sites       ht_site[]: one call stack + allocation function, or what all stacks through a node
  *               have in common that found no room (HT_SITE_ANCESTOR); site 0 is the catch-all of
@@ -44,11 +44,13 @@
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
- * The index finds a node by a hash of all frames from the outermost in to it; only the library
- * reads it. It has levels: level 0 has 2^index_log2 lines, and each further level eight times as
- * many as the one before. A line is HT_INDEX_SLOTS slots, used in order. A node goes into its line
- * of the first level where that is not full; when the last level's is full too, into one of the
- * next HT_INDEX_PROBE_LINES - 1 there. A slot is 0 (free), or a node and seven bits of its hash.
+ * Each node names its first child, which never changes. So a stack that is new from some frame on
+ * costs one search, however many its new frames are: those form a row. The index finds the other
+ * children by a hash of all frames from the outermost in to them; only the library reads it. It has
+ * levels: level 0 has 2^index_log2 lines, and each further level eight times as many as the one
+ * before. A line is HT_INDEX_SLOTS slots, used in order. A node goes into its line of the first
+ * level where that is not full; when the last level's is full too, into one of the next
+ * HT_INDEX_PROBE_LINES - 1 there. A slot is 0 (free), or a node and seven bits of its hash.
  *
  * The live table lists the live blocks. It is mapped directly: a block's address determines the
  * place of its entry. The table covers the address space in pieces of HT_PIECE_BYTES;
@@ -133,7 +135,8 @@
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
- *   NODE    stack_intern -> any walker: a node's fields before its number is in the index
+ *   NODE    stack_intern -> any walker: a node's fields, and those of the row that it begins,
+ *           before its number is in the index, in node.child or in a site
  *   SITE    stack_intern, stack_ancestor_site -> site users: a site's fields before node.site
  *   COUNTER counter_claim -> any walker: a counter's fields, and its owner, before its index is in
  *           site.counters, a counter's `next` or site.shared, or in an entry
@@ -279,14 +282,16 @@ enum ht_function {
 
 #define HT_NODES_MAX (HT_INDEX_NODE + 1)
 
-/* A node of the calling-context tree. Written once, then only `site` changes. */
+/* A node of the calling-context tree. Written once, then only `site` and `child` change. */
 struct ht_node {
 	uint64_t pc; /* return address, or HT_LEAF_* in a leaf */
 	uint32_t parent; /* node index; 0: outermost */
 	uint32_t module; /* module index (0: none, JIT), and HT_NODE_UNPINNED */
 	uint32_t site; /* of a leaf; of others: for stacks beyond it that found no room; 0: none yet
 			*/
-	uint32_t reserved;
+	/* For the library. As a slot of the index: its first child; 0: none. Of a leaf, which has
+	 * none: the leaf of the stack that some thread had next, as a guess. */
+	uint32_t child;
 };
 
 #define HT_SITE_TRUNCATED 1u /* the stack is missing outer frames */

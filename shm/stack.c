@@ -5,233 +5,35 @@
 #include "shm/stack.h"
 
 #include "shm/stack_ancestor.h"
-
-/* A node's frame. */
-struct frame {
-	uint64_t pc;
-	uint32_t module;
-};
+#include "shm/stack_index.h"
 
 /* The hash of a stack from the outermost frame in to one with hash `outer`, and one more. */
-static uint64_t hash_in(uint64_t outer, const struct frame *f)
+static uint64_t hash_in(uint64_t outer, const struct stack_frame *f)
 {
 	uint64_t h = (outer ^ f->pc ^ (uint64_t)f->module << 47) * 0x9fb21c651e98df25ull;
 
 	return h ^ h >> 32;
 }
 
-static struct frame leaf_frame(const struct stack_trace *t)
+static struct stack_frame leaf_frame(const struct stack_trace *t)
 {
-	return (struct frame){ .pc = t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0) };
+	return (struct stack_frame){ .pc = t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0) };
 }
 
 /* Frame number `depth` of a stack, outermost 0; after the innermost comes the leaf. */
-static struct frame frame_of(const struct stack_trace *t, uint32_t depth)
+static struct stack_frame frame_of(const struct stack_trace *t, uint32_t depth)
 {
 	uint32_t i = t->count - 1 - depth;
 
-	return depth == t->count ? leaf_frame(t) : (struct frame){ t->pcs[i], t->modules[i] };
+	return depth == t->count ? leaf_frame(t) : (struct stack_frame){ t->pcs[i], t->modules[i] };
 }
 
 /* The hash in to frame number `depth`, from that of the frames out from it. */
 static uint64_t hash_of(const struct stack_trace *t, uint32_t depth, uint64_t outer)
 {
-	struct frame f = frame_of(t, depth);
+	struct stack_frame f = frame_of(t, depth);
 
 	return hash_in(outer, &f);
-}
-
-/* ---- the index ---- */
-
-/* A line of the index that a node may be in: first one in each level, then the next ones of the
- * last level. */
-struct line {
-	uint64_t first, count; /* its level: number of its first line, and of lines */
-	uint64_t home; /* the line in each level, before masking */
-	uint32_t level, past; /* lines past it in the last level */
-};
-
-static struct line line_first(const struct segment *s, uint64_t hash)
-{
-	return (struct line){ .count = 1ull << s->header->index_log2, .home = hash };
-}
-
-/* False: there is no further line. */
-static bool line_next(const struct segment *s, struct line *l)
-{
-	if (l->level + 1 == s->header->index_levels)
-		return ++l->past < HT_INDEX_PROBE_LINES;
-	l->level++;
-	l->first += l->count;
-	l->count <<= HT_INDEX_GROWTH_LOG2;
-	return true;
-}
-
-static uint64_t line_offset(const struct segment *s, const struct line *l)
-{
-	uint64_t number = l->first + ((l->home + l->past) & (l->count - 1));
-
-	return segment_element(
-		s, HT_REGION_INDEX, number, HT_INDEX_SLOTS * (uint64_t)sizeof(uint32_t));
-}
-
-/* The slots of a line. NULL: it has no memory yet. */
-static uint32_t *line_slots(const struct segment *s, const struct line *l)
-{
-	uint64_t at = line_offset(s, l);
-
-	return commit_has(s, at) ? segment_at(s, at) : NULL;
-}
-
-/* Which number of a slot is a node's with this hash. Not 0. */
-static uint32_t tag_of(uint64_t hash)
-{
-	uint32_t tag = (uint32_t)(hash >> 32) & ~HT_INDEX_NODE;
-
-	return tag ? tag : HT_INDEX_NODE + 1;
-}
-
-/* Fetches the lines that a node may be in, so that they arrive together. */
-static void index_prefetch(const struct segment *s, uint64_t hash)
-{
-	struct line l = line_first(s, hash);
-
-	do {
-		const uint32_t *slots = line_slots(s, &l);
-
-		if (!slots)
-			return;
-		__builtin_prefetch(slots);
-	} while (line_next(s, &l) && l.past == 0);
-}
-
-/* A search in the index. */
-struct search {
-	struct line line;
-	uint32_t tag, at; /* the next slot of the line */
-	uint32_t *slots; /* of the line; NULL: not entered yet */
-	uint32_t *free; /* at its end: where the node would be; NULL: no room, or no memory */
-};
-
-static struct search search_start(const struct segment *s, uint64_t hash)
-{
-	return (struct search){ .line = line_first(s, hash), .tag = tag_of(hash) };
-}
-
-/* A slot of a full line, which is final: at most, another thread's compare-and-swap fails there. */
-static uint32_t slot_final(const uint32_t *slot)
-{
-#ifdef __SANITIZE_THREAD__
-	return ht_load_relaxed_32(slot); /* it takes one that fails for a write */
-#else
-	return *slot; /* so that a line is compared as a whole */
-#endif
-}
-
-/* Whether a slot of a full line has this tag. */
-static bool line_has(const uint32_t *slots, uint32_t tag)
-{
-	bool has = false;
-
-	for (unsigned i = 0; i < HT_INDEX_SLOTS; i++)
-		has |= (slot_final(&slots[i]) ^ tag) <= HT_INDEX_NODE;
-	return has;
-}
-
-/*
- * The next node that may be the one searched for, 0: there is none.
- *
- * The slots of a line are used in order, and a node goes into the next level only when its line is
- * full, which no line ceases to be. So a node is in no slot after a free one. Two threads that put
- * the same node in pass over the same slots, each of which they compare, and meet at the same free
- * one: only one of them is successful.
- */
-static uint32_t search_next(const struct segment *s, struct search *p)
-{
-	for (;;) {
-		if (!p->slots && !(p->slots = line_slots(s, &p->line)))
-			return 0;
-		/* A full line is final, and can be read at once. NODE: who used the last slot has
-		 * seen the others. */
-		if (p->at == 0 && ht_load_acquire_32(&p->slots[HT_INDEX_SLOTS - 1]) &&
-			!line_has(p->slots, p->tag))
-			p->at = HT_INDEX_SLOTS;
-		while (p->at < HT_INDEX_SLOTS) {
-			uint32_t seen = ht_load_acquire_32(&p->slots[p->at]); /* NODE */
-
-			if (seen == 0) {
-				p->free = &p->slots[p->at];
-				return 0;
-			}
-			p->at++;
-			if ((seen ^ p->tag) <= HT_INDEX_NODE)
-				return seen & HT_INDEX_NODE;
-		}
-		if (!line_next(s, &p->line))
-			return 0;
-		p->at = 0;
-		p->slots = NULL;
-	}
-}
-
-static bool node_is(const struct segment *s, uint32_t node, uint32_t parent, const struct frame *f)
-{
-	const struct ht_node *n = stack_node(s, node);
-
-	return n->pc == f->pc && n->parent == parent && n->module == f->module;
-}
-
-/* The next child of `parent` for a frame that the search comes to, 0: there is none. */
-static uint32_t search_child(
-	const struct segment *s, struct search *p, uint32_t parent, const struct frame *f)
-{
-	uint32_t node;
-
-	do
-		node = search_next(s, p);
-	while (node && !node_is(s, node, parent, f));
-	return node;
-}
-
-static bool line_commit(const struct segment *s, const struct line *l)
-{
-	return commit_range(s, line_offset(s, l), sizeof(uint32_t)) == 0;
-}
-
-/* Starts a search behind all full lines, for a node that no other thread can have put in when they
- * were read. Commits the line's memory. False: no room, or no memory. */
-static bool search_open(const struct segment *s, struct search *p, uint64_t hash)
-{
-	*p = search_start(s, hash);
-	do {
-		if (!line_commit(s, &p->line))
-			return false;
-		/* Relaxed: nothing is read through it. */
-		if (!ht_load_relaxed_32(&line_slots(s, &p->line)[HT_INDEX_SLOTS - 1]))
-			return true;
-	} while (line_next(s, &p->line));
-	return false;
-}
-
-/* Puts a new node in where the search is, unless one for the same stack comes there: then returns
- * that. 0: no room. */
-static uint32_t index_put(const struct segment *s, struct search *p, uint32_t fresh)
-{
-	const struct ht_node *n = stack_node(s, fresh);
-	const struct frame f = { n->pc, n->module };
-
-	for (;;) {
-		uint32_t node = search_child(s, p, n->parent, &f), none = 0;
-
-		if (node)
-			return node;
-		if (p->free && ht_cas_acq_rel_32(p->free, &none, p->tag | fresh)) /* NODE */
-			return fresh;
-		/* Another thread's node is there, and comes next; or the line has no memory. */
-		if (!p->free && (p->slots || !line_commit(s, &p->line)))
-			return 0;
-		p->free = NULL;
-	}
 }
 
 /* ---- nodes ---- */
@@ -243,25 +45,60 @@ struct way {
 	uint64_t hash; /* of them */
 };
 
-/* Allocates nodes, in a row, for the rest of a stack, leaf included. Commits memory for them and
- * for their places in the index first: while there is none, repeated stacks must not use up the
- * table. 0: no room. */
+/* The child of a node for a frame; `hash`: of all frames in to there. 0: there is none. */
+static uint32_t child_find(
+	const struct segment *s, uint32_t parent, const struct stack_frame *f, uint64_t hash)
+{
+	uint32_t first = ht_load_acquire_32(&stack_node(s, parent)->child); /* NODE */
+
+	if (first == 0)
+		return 0;
+	if ((first ^ stack_index_tag(hash)) <= HT_INDEX_NODE &&
+		stack_index_is(s, first & HT_INDEX_NODE, parent, f))
+		return first & HT_INDEX_NODE;
+	return stack_index_find(s, hash, parent, f);
+}
+
+/*
+ * Puts a new node in, or returns the same one that another thread put in. 0: no room.
+ *
+ * A node's first child is never another one. Only what differs from that goes into the index. So a
+ * child has one place, where threads that put the same one in meet.
+ */
+static uint32_t child_put(const struct segment *s, uint32_t fresh, uint64_t hash)
+{
+	const struct ht_node *n = stack_node(s, fresh);
+	const struct stack_frame f = { n->pc, n->module };
+	uint32_t tag = stack_index_tag(hash), *first = &stack_node(s, n->parent)->child;
+	uint32_t seen = ht_load_acquire_32(first); /* NODE */
+
+	if (seen == 0 && ht_cas_acq_rel_32(first, &seen, tag | fresh)) /* NODE */
+		return fresh;
+	if ((seen ^ tag) <= HT_INDEX_NODE && stack_index_is(s, seen & HT_INDEX_NODE, n->parent, &f))
+		return seen & HT_INDEX_NODE;
+	return stack_index_put(s, hash, fresh);
+}
+
+/* Takes memory for the place in the index of the first new node on a way. If it turns out to need
+ * one only later, since another thread was first, there may be none, once. */
+static bool child_room(const struct segment *s, const struct stack_trace *t, const struct way *w)
+{
+	return ht_load_relaxed_32(&stack_node(s, w->node)->child) == 0 ||
+	       stack_index_room(s, hash_of(t, w->depth, w->hash));
+}
+
+/* Allocates nodes, in a row, for the rest of a stack, leaf included. Takes memory for them and for
+ * their place in the index first: while there is none, repeated stacks must not use up the table.
+ * 0: no room. */
 static uint32_t row_take(const struct segment *s, const struct stack_trace *t, const struct way *w)
 {
 	const uint64_t size = sizeof(struct ht_node),
 		       capacity = segment_capacity(s, HT_REGION_NODES, size),
 		       room = capacity < HT_NODES_MAX ? capacity : HT_NODES_MAX;
 	uint32_t first = ht_load_relaxed_32(&s->header->nodes), count = t->count + 1 - w->depth;
-	uint64_t hash = w->hash;
-	struct search p;
 
-	if (first + (uint64_t)count > room || !stack_ancestor_spares(s))
+	if (first + (uint64_t)count > room || !stack_ancestor_spares(s) || !child_room(s, t, w))
 		return 0;
-	for (uint32_t depth = w->depth; depth <= t->count; depth++) {
-		hash = hash_of(t, depth, hash);
-		if (!search_open(s, &p, hash))
-			return 0;
-	}
 	do {
 		uint64_t at = segment_element(s, HT_REGION_NODES, first, size);
 
@@ -271,13 +108,24 @@ static uint32_t row_take(const struct segment *s, const struct stack_trace *t, c
 	return first;
 }
 
-static void node_fill(const struct segment *s, uint32_t node, uint32_t parent, struct frame f)
+/* Fills in a row of nodes for the rest of a stack, each the first child of the one before. */
+static void row_fill(
+	const struct segment *s, const struct stack_trace *t, const struct way *w, uint32_t first)
 {
-	struct ht_node *n = stack_node(s, node);
+	uint32_t count = t->count + 1 - w->depth;
+	struct ht_node *n = stack_node(s, first);
+	uint64_t hash = w->hash;
 
-	n->pc = f.pc;
-	n->parent = parent;
-	n->module = f.module;
+	for (uint32_t i = 0; i < count; i++) {
+		struct stack_frame f = frame_of(t, w->depth + i);
+
+		hash = hash_in(hash, &f);
+		n[i].pc = f.pc;
+		n[i].parent = first + i - 1; /* the first one's follows */
+		n[i].module = f.module;
+		if (i != 0)
+			n[i - 1].child = stack_index_tag(hash) | (first + i);
+	}
 }
 
 /* ---- the last stack's path ---- */
@@ -285,11 +133,11 @@ static void node_fill(const struct segment *s, uint32_t node, uint32_t parent, s
 /* Whether the last stack had this frame here, after the same ones. */
 static bool path_has(const struct segment *s, const struct stack_trace *t, const struct way *w)
 {
-	struct frame f = frame_of(t, w->depth);
+	struct stack_frame f = frame_of(t, w->depth);
 
 	if (!t->path || w->depth >= t->path->count || w->depth == t->count)
 		return false;
-	return node_is(s, t->path->steps[w->depth].node, w->node, &f);
+	return stack_index_is(s, t->path->steps[w->depth].node, w->node, &f);
 }
 
 /* Notes that the path ends here. */
@@ -336,8 +184,30 @@ static struct way way_along(const struct segment *s, const struct stack_trace *t
 
 /* ---- leaves ---- */
 
-/* Whether a node is the leaf of a stack that begins like this. Notes the path as it goes: these
- * nodes are in the tree in any case. */
+/* Fetches a leaf's line. */
+static void leaf_prefetch(const struct segment *s, uint32_t leaf)
+{
+	__builtin_prefetch(stack_node(s, leaf));
+}
+
+/* Notes the leaf of the thread's last stack, and that it followed that of the one before. The next
+ * stack's may follow it again. */
+static void leaf_note(const struct segment *s, const struct stack_trace *t, uint32_t leaf)
+{
+	uint32_t *next;
+
+	if (!t->path)
+		return;
+	next = &stack_node(s, t->path->leaf)->child;
+	/* NODE: passes on the leaf's fields to those who find it here. */
+	if (t->path->leaf != 0 && ht_load_relaxed_32(next) != leaf)
+		ht_store_release_32(next, leaf);
+	t->path->leaf = leaf;
+	leaf_prefetch(s, ht_load_relaxed_32(&stack_node(s, leaf)->child));
+}
+
+/* Whether the nodes from a leaf outwards are those of a stack beyond `w`. Notes the path as it
+ * goes: these nodes are in the tree in any case. */
 static bool leaf_is(
 	const struct segment *s, const struct stack_trace *t, const struct way *w, uint32_t leaf)
 {
@@ -358,50 +228,30 @@ static bool leaf_is(
 	return n->parent == w->node;
 }
 
-/* The leaf of a stack, by its hash, without looking for the nodes on the way. 0: there is none. */
-static uint32_t leaf_find(const struct segment *s, const struct stack_trace *t, const struct way *w)
+/* Goes on to the leaf that followed last time, if it is this stack's: no search, and its line is
+ * there already. */
+static void way_guessed(const struct segment *s, const struct stack_trace *t, struct way *w)
 {
-	uint64_t hash = w->hash;
-	struct search p;
-	uint32_t node;
+	uint32_t leaf;
 
-	for (uint32_t depth = w->depth; depth < t->count; depth++) {
-		struct stack_step *step = path_step(t, depth);
-
-		hash = hash_of(t, depth, hash);
-		if (step)
-			step->hash = hash;
-	}
-	hash = hash_of(t, t->count, hash);
-	index_prefetch(s, hash);
-	p = search_start(s, hash);
-	do
-		node = search_next(s, &p);
-	while (node && !leaf_is(s, t, w, node));
-	return node;
+	if (!t->path || t->path->leaf == 0 || t->count > t->path->room)
+		return;
+	leaf = ht_load_acquire_32(&stack_node(s, t->path->leaf)->child); /* NODE */
+	if (leaf == 0 || !leaf_is(s, t, w, leaf))
+		return;
+	while (w->depth < t->count)
+		way_step(t, w, t->path->steps[w->depth].node, hash_of(t, w->depth, w->hash));
+	way_step(t, w, leaf, 0);
 }
 
-/* Fetches what will be read for the rest of a stack, as far as is worth it. */
-#define PREFETCH_FRAMES 16u
-static void rest_prefetch(const struct segment *s, const struct stack_trace *t, struct way w)
-{
-	for (uint32_t i = 0; i < PREFETCH_FRAMES && w.depth + i < t->count; i++) {
-		w.hash = hash_of(t, w.depth + i, w.hash);
-		index_prefetch(s, w.hash);
-	}
-}
-
-/* Goes on along a stack as far as nodes are known. *p is where the next one would be. */
-static void way_known(
-	const struct segment *s, const struct stack_trace *t, struct way *w, struct search *p)
+/* Goes on along a stack as far as nodes are known. */
+static void way_known(const struct segment *s, const struct stack_trace *t, struct way *w)
 {
 	while (w->depth <= t->count) {
-		struct frame f = frame_of(t, w->depth);
+		struct stack_frame f = frame_of(t, w->depth);
 		uint64_t hash = hash_in(w->hash, &f);
-		uint32_t node;
+		uint32_t node = child_find(s, w->node, &f, hash);
 
-		*p = search_start(s, hash);
-		node = search_child(s, p, w->node, &f);
 		if (!node)
 			return;
 		way_step(t, w, node, hash);
@@ -409,58 +259,50 @@ static void way_known(
 }
 
 /*
- * Goes on to the leaf of a stack, and creates what is missing. False: the tree is full.
+ * Creates what the tree lacks of a stack, leaf included. False: the tree is full.
  *
- * From the outermost frame inwards, and a node's parent is in the index before the node is: so no
- * stack ever has two leaves, and a leaf that is found by its hash alone is the one.
+ * A row of nodes becomes part of the tree at once, when its first one does. Where another thread
+ * put that one in, ours stays unused, once per race, and the rest of the row goes on from theirs.
  */
-static bool leaf_make(const struct segment *s, const struct stack_trace *t, struct way *w)
+static bool way_make(const struct segment *s, const struct stack_trace *t, struct way *w)
 {
-	struct search p, next;
-	uint32_t fresh, node;
+	uint32_t fresh = row_take(s, t, w), node = 0;
 
-	rest_prefetch(s, t, *w);
-	way_known(s, t, w, &p);
-	fresh = w->depth <= t->count ? row_take(s, t, w) : 0;
-	for (; fresh && w->depth <= t->count; p = next) {
+	if (!fresh)
+		return false;
+	row_fill(s, t, w, fresh);
+	for (; node != fresh && w->depth <= t->count; fresh += node != fresh) {
 		uint64_t hash = hash_of(t, w->depth, w->hash);
-		bool is_leaf = w->depth == t->count;
-		uint64_t inner = is_leaf ? 0 : hash_of(t, w->depth + 1, hash);
 
-		node_fill(s, fresh, w->node, frame_of(t, w->depth));
-		/* Before the node is in: no other thread knows it, or has put in a child of it. */
-		if (!is_leaf && !search_open(s, &next, inner))
-			return false;
-		node = index_put(s, &p, fresh);
+		stack_node(s, fresh)->parent = w->node;
+		node = child_put(s, fresh, hash);
 		if (!node)
 			return false;
 		way_step(t, w, node, hash);
-		/* Another thread put it in: perhaps a child, too. Ours serves for that, or at the
-		 * end stays unused, once per race. */
-		if (node == fresh)
-			fresh++;
-		else
-			next = search_start(s, inner);
 	}
-	return w->depth > t->count;
+	while (w->depth <= t->count)
+		way_step(t, w, ++fresh, hash_of(t, w->depth, w->hash));
+	return true;
 }
 
 /* The leaf of a stack; 0 when the tree is full: then *last is its innermost node there. */
 static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t, uint32_t *last)
 {
 	struct way w = way_along(s, t);
-	uint32_t kept = w.depth, leaf = leaf_find(s, t, &w);
-	bool made = !leaf && leaf_make(s, t, &w);
+	uint32_t kept = w.depth;
 
-	if (leaf || made) {
-		/* A stack that ends on the last one's path leaves the rest of that as it is. */
-		if (kept < t->count)
-			path_end(t, t->count);
-		return leaf ? leaf : w.node;
+	way_guessed(s, t, &w);
+	way_known(s, t, &w);
+	if (w.depth <= t->count && !way_make(s, t, &w)) {
+		path_end(t, w.depth);
+		*last = w.node;
+		return 0;
 	}
-	path_end(t, w.depth);
-	*last = w.node;
-	return 0;
+	/* A stack that ends on the last one's path leaves the rest of that as it is. */
+	if (kept < t->count)
+		path_end(t, t->count);
+	leaf_note(s, t, w.node);
+	return w.node;
 }
 
 static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)

@@ -19,6 +19,7 @@ struct stack_step {
 struct stack_path {
 	uint32_t room; /* of steps; set by the owner */
 	uint32_t count; /* filled; 0 at first */
+	uint32_t leaf; /* of that stack; 0: none */
 	struct stack_step steps[];
 };
 

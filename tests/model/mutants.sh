@@ -158,36 +158,48 @@ mutant direct "pages with blocks elsewhere are as others" live.h \
 	's/state != HT_PAGE_FIRST \|\|/(state \& HT_PAGE_FIRST) == 0 ||/'
 mutant direct "an entry stays" live.h 's/\tht_store_relaxed_64\(entry, 0\);\n\treturn word;/\treturn word;/'
 
-mutant stack "a node is published relaxed" stack.c \
-	's/ht_cas_acq_rel_32\(p->free, &none/ht_cas_relaxed_32(p->free, \&none/'
-mutant stack "a slot is read relaxed" stack.c \
-	's/ht_load_acquire_32\(&p->slots\[p->at/ht_load_relaxed_32(\&p->slots[p->at/'
-mutant stack "a full line is read relaxed" stack.c \
-	's/ht_load_acquire_32\(&p->slots\[HT_INDEX_SLOTS/ht_load_relaxed_32(\&p->slots[HT_INDEX_SLOTS/'
-mutant stack "a line is read at once before it is full" stack.c \
-	's/ht_load_acquire_32\(&p->slots\[HT_INDEX_SLOTS - 1\]\)/ht_load_acquire_32(\&p->slots[0])/'
-mutant stack "a node is published by a store" stack.c \
-	's/ht_cas_acq_rel_32\(p->free, &none, p->tag \| fresh\)/(ht_store_release_32(p->free, p->tag | fresh), true)/'
-mutant stack "a node that another thread put first is not compared" stack.c \
-	's/p->free = NULL;/p->free = NULL, p->at++;/'
-mutant stack "a search passes over free slots" stack.c \
-	's/(\t\t\tif \(seen == 0)(\) \{\n)/\1 \&\& p->at + 1 < HT_INDEX_SLOTS \&\& ++p->at)\n\t\t\t\tcontinue;\n\1\2/'
-mutant stack "the next level is taken while a line has a free slot" stack.c \
-	's/while \(p->at < HT_INDEX_SLOTS\)/while (p->at < HT_INDEX_SLOTS - !p->line.level)/'
-mutant stack "the first level is not searched once it is full" stack.c \
-	's/(search_start\(const struct segment \*s, uint64_t hash\)\n\{\n)/\1\tstruct line l = line_first(s, hash);\n\n\tif (ht_load_relaxed_32(line_slots(s, \&l) + HT_INDEX_SLOTS - 1) \&\& line_next(s, \&l))\n\t\treturn (struct search){ .line = l, .tag = tag_of(hash) };\n/'
-mutant stack "a full line is the end" stack.c 's/\t\tif \(!line_next\(s, &p->line\)\)\n/\t\tif (true)\n/'
-mutant stack "full lines are passed over when the parent is in" stack.c \
-	's/(\t\tif \(!is_leaf && !search_open[^\n]*\n[^\n]*\n)(\t\tnode = index_put[^\n]*\n)/\2\1/'
-mutant stack "full lines are passed over below a node of another thread" stack.c \
-	's/\t\telse\n\t\t\tnext = search_start\(s, inner\);\n//'
+mutant stack "a node is published relaxed" stack_index.c \
+	's/ht_cas_acq_rel_32\(&slots/ht_cas_relaxed_32(\&slots/'
+mutant stack "a slot is read relaxed" stack_index.c \
+	's/ht_load_acquire_32\(&slots\[i/ht_load_relaxed_32(\&slots[i/'
+mutant stack "a slot that is like the one wanted is read relaxed" stack_index.c \
+	's/ht_load_acquire_32\(slot\)/ht_load_relaxed_32(slot)/'
+mutant stack "a full line is read relaxed" stack_index.c \
+	's/ht_load_acquire_32\(&slots\[HT_INDEX_SLOTS/ht_load_relaxed_32(\&slots[HT_INDEX_SLOTS/'
+mutant stack "a line is read at once before it is full" stack_index.c \
+	's/ht_load_acquire_32\(&slots\[HT_INDEX_SLOTS - 1\]\)/ht_load_acquire_32(\&slots[0])/'
+mutant stack "a node is published by a store" stack_index.c \
+	's/ht_cas_acq_rel_32\(&slots\[i\], &seen, w->tag \| fresh\)/(ht_store_release_32(\&slots[i], w->tag | fresh), true)/'
+mutant stack "a node that another thread put first is not compared" stack_index.c \
+	's/if \(seen == 0 && (ht_cas[^;]*\))\) \/\* NODE \*\/\n\t\t\treturn fresh;/if (seen == 0) {\n\t\t\tif (\1)\n\t\t\t\treturn fresh;\n\t\t\tcontinue;\n\t\t}/'
+mutant stack "a search passes over free slots" stack_index.c \
+	's/for \(uint32_t i = 0; i < HT_INDEX_SLOTS/for (uint32_t i = 1; i < HT_INDEX_SLOTS/'
+mutant stack "the next level is taken while a line has a free slot" stack_index.c \
+	's/i < HT_INDEX_SLOTS; i\+\+/i < HT_INDEX_SLOTS - 1; i++/'
+mutant stack "a full line is not compared" stack_index.c 's/return line_node\(s, slots, w\);/return 0;/'
+mutant stack "a full line is the end" stack_index.c \
+	's/(return node;\n\t\} while \()line_next\(s, &l\)(\);\n\treturn 0;)/\1false\2/'
+mutant stack "only the newest level is searched" stack_index.c 's/i = count; i > 0 && node == 0/i = count; i == count \&\& i > 0/'
+mutant stack "a first child is published relaxed" stack.c 's/ht_cas_acq_rel_32\(first/ht_cas_relaxed_32(first/'
+mutant stack "a first child is published by a store" stack.c \
+	's/ht_cas_acq_rel_32\(first, &seen, tag \| fresh\)/(ht_store_release_32(first, tag | fresh), true)/'
+mutant stack "a first child is taken relaxed" stack.c \
+	's/first = ht_load_acquire_32\(&stack_node/first = ht_load_relaxed_32(\&stack_node/'
+mutant stack "a first child of another thread is not compared" stack.c \
+	's/if \(\(seen \^ tag\) <= HT_INDEX_NODE/if (false/'
+mutant stack "a child goes into the index while there is no first" stack.c \
+	's/if \(seen == 0 && (ht_cas_acq_rel_32\(first)/if ((fresh \& 1) \&\& seen == 0 \&\& \1/'
 mutant stack "a node that another thread put first is not taken" stack.c \
-	's/node = index_put\(s, &p, fresh\);/node = index_put(s, \&p, fresh) ? fresh : 0;/'
-mutant stack "a node that is in serves once more" stack.c 's/if \(node == fresh\)\n/if (node != fresh)\n/'
-mutant stack "a node is filled when it is in" stack.c \
-	's/(\t\tnode_fill\([^\n]*\n)(.*\t\tnode = index_put[^\n]*\n)/\2\1/'
-mutant stack "nodes are taken before there is room in the index" stack.c \
-	's/if \(!search_open\(s, &p, hash\)\)\n\t\t\treturn 0;/(void)p;/'
+	's/node = child_put\(s, fresh, hash\);/node = child_put(s, fresh, hash) ? fresh : 0;/'
+mutant stack "the rest of a row goes on from its own first node" stack.c \
+	's/(\t\tstack_node\(s, fresh\)->parent = )/\t\tif (node == 0)\n\t\1/'
+mutant stack "a row is linked when it is in" stack.c \
+	's/(\trow_fill[^\n]*\n)(.*)(\t\tway_step\(t, w, \+\+fresh[^\n]*\n)/\1\tuint32_t link = stack_node(s, fresh)->child;\n\tstack_node(s, fresh)->child = 0;\n\2\3\tht_store_relaxed_32(\&stack_node(s, fresh)->child, link);\n/'
+mutant stack "nodes are taken before there is room in the index" stack.c 's/ \|\| !child_room\(s, t, w\)//'
+mutant stack "a guess is passed on relaxed" stack.c 's/ht_store_release_32\(next/ht_store_relaxed_32(next/'
+mutant stack "a guess is taken relaxed" stack.c \
+	's/leaf = ht_load_acquire_32/leaf = ht_load_relaxed_32/'
+mutant stack "a guess is not compared" stack.c 's/ \|\| !leaf_is\(s, t, w, leaf\)//'
 mutant stack "nodes are taken by a load and a store" stack.c \
 	's/while \(!ht_cas_relaxed_32\(&s->header->nodes, &first, first \+ count\)\);/while (0);\n\tht_store_relaxed_32(\&s->header->nodes, first + count);/'
 mutant stack "indices are taken by a load and a store" commit.c \
@@ -295,8 +307,8 @@ mutant space "the tail is opened" mapping.c 's/end : end - TAIL_BYTES/end : end/
 mutant ring "release is relaxed" atomic.h 's/__ATOMIC_RELEASE\); \}/__ATOMIC_RELAXED); }/g' ring
 mutant ring "a release fence is none" atomic.h 's/fence\(__ATOMIC_RELEASE/fence(__ATOMIC_RELAXED/' ring
 mutant ring "an acquire fence is none" atomic.h 's/fence\(__ATOMIC_ACQUIRE/fence(__ATOMIC_RELAXED/' ring
-mutant stack "acquire is relaxed" atomic.h 's/load_n\(p, __ATOMIC_ACQUIRE/load_n(p, __ATOMIC_RELAXED/' stack
-mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' stack
+mutant stack "acquire is relaxed" atomic.h 's/load_n\(p, __ATOMIC_ACQUIRE/load_n(p, __ATOMIC_RELAXED/' 'stack stack_index'
+mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' 'stack stack_index'
 mutant levels "a swap that should acquire is relaxed" atomic.h \
 	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live_overflow
 mutant tables "the shared slot is written as if it had one owner" thread.h \

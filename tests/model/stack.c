@@ -76,15 +76,28 @@ static void setup(void)
 	given = model_shared(sizeof(*given));
 }
 
-/* A stack is there already, in both levels. */
-static void setup_known(void)
+static void known(uint64_t inner, uint64_t outer)
 {
-	static const uint64_t known[] = { 0x777, 0x999 };
-	struct stack_trace t = { .function = HT_FN_CALLOC, .count = 2, .pcs = known };
+	const uint64_t frames[] = { inner, outer };
+	struct stack_trace t = { .function = HT_FN_CALLOC, .count = 2, .pcs = frames };
 
-	setup();
 	t.modules = modules;
 	stack_intern(&segment, &t);
+}
+
+/* A stack is there already: others are not the first children of its frames. */
+static void setup_known(void)
+{
+	setup();
+	known(0x777, 0x999);
+}
+
+/* There are so many that the first level of the index is full. */
+static void setup_levels(void)
+{
+	setup_known();
+	known(0x778, 0x999);
+	known(0x779, 0x999);
 }
 
 /* Interning again changes nothing: no stack has two sites, no node is lost from the index. */
@@ -114,6 +127,13 @@ static void end_three_same(void)
 	again(0, site[2]);
 }
 
+static void end_two_same(void)
+{
+	again(0, site[0]);
+	again(1, site[1]);
+	again(0, site[2]);
+}
+
 static void end_different(void)
 {
 	again(0, site[0]);
@@ -131,28 +151,45 @@ static void end_three(void)
 
 /* ---- along the last stack ---- */
 
-static void along_by_0(void)
+/* First stack 0, then another, which has `shared` outermost frames in common. */
+static void along(uint32_t thread, uint32_t other, uint32_t shared)
 {
 	union {
 		struct stack_path path;
 		unsigned char bytes[sizeof(struct stack_path) + 2 * sizeof(struct stack_step)];
 	} kept = { .path = { .room = 2 } };
 
-	for (uint32_t which = 0; which < 2; which++) {
-		struct stack_trace t = trace(which);
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		struct stack_trace t = trace(turn ? other : 0);
 
 		t.path = &kept.path;
-		t.kept = which;
-		site[0] = stack_intern(&segment, &t);
-		model_require(stack_compare(&segment, site[0], &t) == STACK_SAME,
+		t.kept = turn ? shared : 0;
+		site[thread] = stack_intern(&segment, &t);
+		model_require(stack_compare(&segment, site[thread], &t) == STACK_SAME,
 			"a site is that of its stack");
 	}
+}
+
+static void along_by_0(void)
+{
+	along(0, 1, 1);
+}
+
+static void along_by_1(void)
+{
+	along(1, 2, 0);
 }
 
 static void end_along(void)
 {
 	again(1, site[0]);
 	again(1, site[1]);
+}
+
+static void end_along_both(void)
+{
+	again(1, site[0]);
+	again(2, site[1]);
 }
 
 /* ---- handed over ---- */
@@ -235,11 +272,15 @@ static void end_last_nodes(void)
 		again(has_own(0) ? 0 : 1, site[has_own(0) ? 0 : 1]);
 }
 
-/* Four slots are left in the index: enough for one of the stacks, or for parts of both. */
+/* One of the index's four slots is left. */
 static void setup_last_slots(void)
 {
 	setup();
 	segment.header->index_log2 = segment.header->index_levels = 1;
+	known(0x777, 0x999);
+	known(0x777, 0xaaa);
+	known(0x777, 0xbbb);
+	known(0x777, 0xccc);
 }
 
 static void end_last_slots(void)
@@ -280,8 +321,26 @@ static const struct model_scenario scenarios[] = {
 		.thread = { same_by_0, same_by_1, same_by_2 },
 		.end = end_three_same,
 		.deviations = 3 },
+	{ .name = "two threads meet the same stack, where its frames have other children",
+		.setup = setup_known,
+		.begin = begin,
+		.thread = { same_by_0, same_by_1 },
+		.end = end_same,
+		.deviations = 4 },
+	{ .name = "two threads meet the same stack in the second level",
+		.setup = setup_levels,
+		.begin = begin,
+		.thread = { same_by_0, same_by_1 },
+		.end = end_same,
+		.deviations = 4 },
+	{ .name = "two threads meet the same stack, a third another",
+		.setup = setup_known,
+		.begin = begin,
+		.thread = { same_by_0, other_by_1, same_by_2 },
+		.end = end_two_same,
+		.deviations = 2 },
 	{ .name = "three threads meet three stacks",
-		.setup = setup,
+		.setup = setup_known,
 		.begin = begin,
 		.thread = { same_by_0, other_by_1, third_by_2 },
 		.end = end_three,
@@ -291,6 +350,12 @@ static const struct model_scenario scenarios[] = {
 		.begin = begin,
 		.thread = { along_by_0, other_by_1 },
 		.end = end_along,
+		.deviations = 3 },
+	{ .name = "two threads have different stacks after the same one",
+		.setup = setup,
+		.begin = begin,
+		.thread = { along_by_0, along_by_1 },
+		.end = end_along_both,
 		.deviations = 3 },
 	{ .name = "a site is handed to another thread",
 		.setup = setup,
