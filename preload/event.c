@@ -19,6 +19,16 @@ static bool is_ancestor(uint32_t site)
 	return (stack_site(&state_segment, site)->flags & HT_SITE_ANCESTOR) != 0;
 }
 
+/* The site's counter if it is the one of the same number, as in a program with one thread, or 0. A
+ * guess that holds saves the way through counter_prepare. */
+static uint32_t counter_guess(const struct recorder *r, uint32_t site)
+{
+	return site < ht_load_relaxed_32(&state_segment.header->counters) &&
+			       counter_is_own(&r->counters, site, site)
+		       ? site
+		       : 0;
+}
+
 struct stack_cache_leaf *event_take_stack(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
 {
@@ -37,6 +47,7 @@ struct stack_cache_leaf *event_take_stack(
 	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
 		path_whole ? u->kept : 0 };
 	site = stack_intern(&state_segment, &t);
+	__builtin_prefetch(&r->counters.counters[site]);
 	ht_fence_handler();
 	r->path_whole = true;
 	if (remembered && remembered->site != site && !is_ancestor(remembered->site))
@@ -45,6 +56,8 @@ struct stack_cache_leaf *event_take_stack(
 		stack_cache_unwound(&r->guards, u, remembered);
 	else
 		remembered = stack_cache_keep(&r->guards, u, function, site, site < sites);
+	if (remembered->counter == 0)
+		remembered->counter = counter_guess(r, site);
 	errno = saved;
 	return remembered;
 }
