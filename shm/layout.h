@@ -44,13 +44,14 @@
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
- * Each node names its first child, which never changes. So a stack that is new from some frame on
- * costs one search, however many its new frames are: those form a row. The index finds the other
- * children by a hash of all frames from the outermost in to them; only the library reads it. It has
- * levels: level 0 has 2^index_log2 lines, and each further level eight times as many as the one
- * before. A line is HT_INDEX_SLOTS slots, used in order. A node goes into its line of the first
- * level where that is not full; when the last level's is full too, into one of the next
- * HT_INDEX_PROBE_LINES - 1 there. A slot is 0 (free), or a node and seven bits of its hash.
+ * Each node names its first children, HT_NODE_CHILDREN at most, which never change. So a stack that
+ * is new from some frame on costs one search at most, however many its new frames are: those form a
+ * row, each the first child of the one before. The index finds the other children by a hash of all
+ * frames from the outermost in to them; only the library reads it. It has levels: level 0 has
+ * 2^index_log2 lines, and each further level eight times as many as the one before. A line is
+ * HT_INDEX_SLOTS slots, used in order. A node goes into its line of the first level where that is
+ * not full; when the last level's is full too, into one of the next HT_INDEX_PROBE_LINES - 1 there.
+ * A slot is 0 (free), or a node and seven bits of its hash.
  *
  * The live table lists the live blocks. It is mapped directly: a block's address determines the
  * place of its entry. The table covers the address space in pieces of HT_PIECE_BYTES;
@@ -280,7 +281,8 @@ enum ht_function {
 #define HT_NODE_UNPINNED                                                                           \
 	0x80000000u /* of a node's module: it may be unloaded, or is no object file */
 
-#define HT_NODES_MAX (HT_INDEX_NODE + 1)
+#define HT_NODES_MAX	 (HT_INDEX_NODE + 1)
+#define HT_NODE_CHILDREN 3u /* fills half a line of the cache; most nodes have fewer */
 
 /* A node of the calling-context tree. Written once, then only `site` and `child` change. */
 struct ht_node {
@@ -289,9 +291,10 @@ struct ht_node {
 	uint32_t module; /* module index (0: none, JIT), and HT_NODE_UNPINNED */
 	uint32_t site; /* of a leaf; of others: for stacks beyond it that found no room; 0: none yet
 			*/
-	/* For the library. As a slot of the index: its first child; 0: none. Of a leaf, which has
-	 * none: the leaf of the stack that some thread had next, as a guess. */
-	uint32_t child;
+	/* For the library. As slots of the index: its first children, in order; 0: free. Of a leaf,
+	 * which has none, child[0] is the leaf of the stack that some thread had next, as a guess.
+	 */
+	uint32_t child[HT_NODE_CHILDREN];
 };
 
 #define HT_SITE_TRUNCATED 1u /* the stack is missing outer frames */
@@ -775,7 +778,7 @@ struct ht_private {
 		    sizeof(struct ht_variance) * 709607u ^ sizeof(struct ht_event) * 97u ^         \
 		    sizeof(struct ht_at_peak) * 65599u ^ HT_SIZE_BITS * 8191u ^                    \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
-		    offsetof(struct ht_node, site) * 40487u ^                                      \
+		    offsetof(struct ht_node, child) * 40487u ^                                     \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
 		    offsetof(struct ht_header, events_until) * 11u ^                               \
@@ -785,7 +788,7 @@ struct ht_private {
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \
 		    (unsigned)HT_FUNCTION_COUNT << 20))
 
-static_assert(sizeof(struct ht_node) == 24, "ht_node");
+static_assert(sizeof(struct ht_node) == 32, "ht_node");
 static_assert(sizeof(struct ht_site) == 32, "ht_site");
 static_assert(sizeof(struct ht_counter) == 128, "ht_counter: two lines");
 static_assert(offsetof(struct ht_counter, share.ceiling) == 64, "what each event needs is in one");

@@ -45,45 +45,66 @@ struct way {
 	uint64_t hash; /* of them */
 };
 
+/* The node that a slot of another one holds, if it has this frame; or 0. */
+static uint32_t child_like(const struct segment *s, uint32_t slot, uint32_t tag, uint32_t parent,
+	const struct stack_frame *f)
+{
+	return (slot ^ tag) <= HT_INDEX_NODE && stack_index_is(s, slot & HT_INDEX_NODE, parent, f)
+		       ? slot & HT_INDEX_NODE
+		       : 0;
+}
+
 /* The child of a node for a frame; `hash`: of all frames in to there. 0: there is none. */
 static uint32_t child_find(
 	const struct segment *s, uint32_t parent, const struct stack_frame *f, uint64_t hash)
 {
-	uint32_t first = ht_load_acquire_32(&stack_node(s, parent)->child); /* NODE */
+	const struct ht_node *n = stack_node(s, parent);
+	uint32_t tag = stack_index_tag(hash);
 
-	if (first == 0)
-		return 0;
-	if ((first ^ stack_index_tag(hash)) <= HT_INDEX_NODE &&
-		stack_index_is(s, first & HT_INDEX_NODE, parent, f))
-		return first & HT_INDEX_NODE;
+	for (unsigned i = 0; i < HT_NODE_CHILDREN; i++) {
+		uint32_t slot = ht_load_acquire_32(&n->child[i]); /* NODE */
+		uint32_t node = slot ? child_like(s, slot, tag, parent, f) : 0;
+
+		if (node || !slot)
+			return node;
+	}
 	return stack_index_find(s, hash, parent, f);
 }
 
 /*
  * Puts a new node in, or returns the same one that another thread put in. 0: no room.
  *
- * A node's first child is never another one. Only what differs from that goes into the index. So a
- * child has one place, where threads that put the same one in meet.
+ * A node's slots for children are used in order, and never change again; only what differs from all
+ * of them goes into the index. So a child has one place, where threads that put the same one in
+ * meet.
  */
 static uint32_t child_put(const struct segment *s, uint32_t fresh, uint64_t hash)
 {
 	const struct ht_node *n = stack_node(s, fresh);
 	const struct stack_frame f = { n->pc, n->module };
-	uint32_t tag = stack_index_tag(hash), *first = &stack_node(s, n->parent)->child;
-	uint32_t seen = ht_load_acquire_32(first); /* NODE */
+	struct ht_node *parent = stack_node(s, n->parent);
+	uint32_t tag = stack_index_tag(hash);
 
-	if (seen == 0 && ht_cas_acq_rel_32(first, &seen, tag | fresh)) /* NODE */
-		return fresh;
-	if ((seen ^ tag) <= HT_INDEX_NODE && stack_index_is(s, seen & HT_INDEX_NODE, n->parent, &f))
-		return seen & HT_INDEX_NODE;
+	for (unsigned i = 0; i < HT_NODE_CHILDREN; i++) {
+		uint32_t slot = ht_load_acquire_32(&parent->child[i]), node; /* NODE */
+
+		if (slot == 0 &&
+			ht_cas_acq_rel_32(&parent->child[i], &slot, tag | fresh)) /* NODE */
+			return fresh;
+		node = child_like(s, slot, tag, n->parent, &f);
+		if (node)
+			return node;
+	}
 	return stack_index_put(s, hash, fresh);
 }
 
 /* Takes memory for the place in the index of the first new node on a way. If it turns out to need
- * one only later, since another thread was first, there may be none, once. */
+ * one only later, since other threads were first, there may be none, once. */
 static bool child_room(const struct segment *s, const struct stack_trace *t, const struct way *w)
 {
-	return ht_load_relaxed_32(&stack_node(s, w->node)->child) == 0 ||
+	const struct ht_node *n = stack_node(s, w->node);
+
+	return ht_load_relaxed_32(&n->child[HT_NODE_CHILDREN - 1]) == 0 ||
 	       stack_index_room(s, hash_of(t, w->depth, w->hash));
 }
 
@@ -124,7 +145,7 @@ static void row_fill(
 		n[i].parent = first + i - 1; /* the first one's follows */
 		n[i].module = f.module;
 		if (i != 0)
-			n[i - 1].child = stack_index_tag(hash) | (first + i);
+			n[i - 1].child[0] = stack_index_tag(hash) | (first + i);
 	}
 }
 
@@ -198,12 +219,12 @@ static void leaf_note(const struct segment *s, const struct stack_trace *t, uint
 
 	if (!t->path)
 		return;
-	next = &stack_node(s, t->path->leaf)->child;
+	next = &stack_node(s, t->path->leaf)->child[0];
 	/* NODE: passes on the leaf's fields to those who find it here. */
 	if (t->path->leaf != 0 && ht_load_relaxed_32(next) != leaf)
 		ht_store_release_32(next, leaf);
 	t->path->leaf = leaf;
-	leaf_prefetch(s, ht_load_relaxed_32(&stack_node(s, leaf)->child));
+	leaf_prefetch(s, ht_load_relaxed_32(&stack_node(s, leaf)->child[0]));
 }
 
 /* Whether the nodes from a leaf outwards are those of a stack beyond `w`. Notes the path as it
@@ -236,7 +257,7 @@ static void way_guessed(const struct segment *s, const struct stack_trace *t, st
 
 	if (!t->path || t->path->leaf == 0 || t->count > t->path->room)
 		return;
-	leaf = ht_load_acquire_32(&stack_node(s, t->path->leaf)->child); /* NODE */
+	leaf = ht_load_acquire_32(&stack_node(s, t->path->leaf)->child[0]); /* NODE */
 	if (leaf == 0 || !leaf_is(s, t, w, leaf))
 		return;
 	while (w->depth < t->count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The index of the calling-context tree: finds the children of a node that are not its first one
- * (shm/layout.h describes its levels). Insert-only and lock-free; any thread, inside hooks.
+ * The index of the calling-context tree: finds the children of a node that are not among its first
+ * ones (shm/layout.h describes its levels). Insert-only and lock-free; any thread, inside hooks.
  */
 #ifndef SHM_STACK_INDEX_H
 #define SHM_STACK_INDEX_H

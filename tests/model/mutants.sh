@@ -180,21 +180,23 @@ mutant stack "a full line is not compared" stack_index.c 's/return line_node\(s,
 mutant stack "a full line is the end" stack_index.c \
 	's/(return node;\n\t\} while \()line_next\(s, &l\)(\);\n\treturn 0;)/\1false\2/'
 mutant stack "only the newest level is searched" stack_index.c 's/i = count; i > 0 && node == 0/i = count; i == count \&\& i > 0/'
-mutant stack "a first child is published relaxed" stack.c 's/ht_cas_acq_rel_32\(first/ht_cas_relaxed_32(first/'
-mutant stack "a first child is published by a store" stack.c \
-	's/ht_cas_acq_rel_32\(first, &seen, tag \| fresh\)/(ht_store_release_32(first, tag | fresh), true)/'
-mutant stack "a first child is taken relaxed" stack.c \
-	's/first = ht_load_acquire_32\(&stack_node/first = ht_load_relaxed_32(\&stack_node/'
-mutant stack "a first child of another thread is not compared" stack.c \
-	's/if \(\(seen \^ tag\) <= HT_INDEX_NODE/if (false/'
-mutant stack "a child goes into the index while there is no first" stack.c \
-	's/if \(seen == 0 && (ht_cas_acq_rel_32\(first)/if ((fresh \& 1) \&\& seen == 0 \&\& \1/'
+mutant stack "a child is published relaxed" stack.c 's/ht_cas_acq_rel_32\(&parent/ht_cas_relaxed_32(\&parent/'
+mutant stack "a child is published by a store" stack.c \
+	's/ht_cas_acq_rel_32\(&parent->child\[i\], &slot, tag \| fresh\)/(ht_store_release_32(\&parent->child[i], tag | fresh), true)/'
+mutant stack "a child is taken relaxed" stack.c \
+	's/ht_load_acquire_32\(&n->child\[i/ht_load_relaxed_32(\&n->child[i/'
+mutant stack "a child of another thread is not compared" stack.c \
+	's/node = child_like\(s, slot, tag, n->parent, &f\);/node = 0;/'
+mutant stack "a child that another thread put first is not compared" stack.c \
+	's/if \(slot == 0 &&\n?\s*(ht_cas[^;]*fresh\))\) \/\* NODE \*\/\n\t\t\treturn fresh;/if (slot == 0) {\n\t\t\tif (\1)\n\t\t\t\treturn fresh;\n\t\t\tcontinue;\n\t\t}/'
+mutant stack "a child goes into the index while a slot is free" stack.c \
+	's/if \(slot == 0 &&/if ((fresh \& 1) \&\& slot == 0 \&\&/'
 mutant stack "a node that another thread put first is not taken" stack.c \
 	's/node = child_put\(s, fresh, hash\);/node = child_put(s, fresh, hash) ? fresh : 0;/'
 mutant stack "the rest of a row goes on from its own first node" stack.c \
 	's/(\t\tstack_node\(s, fresh\)->parent = )/\t\tif (node == 0)\n\t\1/'
 mutant stack "a row is linked when it is in" stack.c \
-	's/(\trow_fill[^\n]*\n)(.*)(\t\tway_step\(t, w, \+\+fresh[^\n]*\n)/\1\tuint32_t link = stack_node(s, fresh)->child;\n\tstack_node(s, fresh)->child = 0;\n\2\3\tht_store_relaxed_32(\&stack_node(s, fresh)->child, link);\n/'
+	's/(\trow_fill[^\n]*\n)(.*)(\t\tway_step\(t, w, \+\+fresh[^\n]*\n)/\1\tuint32_t link = stack_node(s, fresh)->child[0];\n\tstack_node(s, fresh)->child[0] = 0;\n\2\3\tht_store_relaxed_32(\&stack_node(s, fresh)->child[0], link);\n/'
 mutant stack "nodes are taken before there is room in the index" stack.c 's/ \|\| !child_room\(s, t, w\)//'
 mutant stack "a guess is passed on relaxed" stack.c 's/ht_store_release_32\(next/ht_store_relaxed_32(next/'
 mutant stack "a guess is taken relaxed" stack.c \

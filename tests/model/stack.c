@@ -85,19 +85,32 @@ static void known(uint64_t inner, uint64_t outer)
 	stack_intern(&segment, &t);
 }
 
-/* A stack is there already: others are not the first children of its frames. */
+/* So many stacks are there already that differ in their inner frame. */
+static void known_many(uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		known(0x777 + i, 0x999);
+}
+
+/* Others are not the first children of their frames. */
 static void setup_known(void)
 {
 	setup();
-	known(0x777, 0x999);
+	known_many(1);
 }
 
-/* There are so many that the first level of the index is full. */
+/* Other children are in the index, */
+static void setup_index(void)
+{
+	setup();
+	known_many(HT_NODE_CHILDREN);
+}
+
+/* and in its second level, as the first is full. */
 static void setup_levels(void)
 {
-	setup_known();
-	known(0x778, 0x999);
-	known(0x779, 0x999);
+	setup();
+	known_many(HT_NODE_CHILDREN + HT_INDEX_SLOTS);
 }
 
 /* Interning again changes nothing: no stack has two sites, no node is lost from the index. */
@@ -277,10 +290,9 @@ static void setup_last_slots(void)
 {
 	setup();
 	segment.header->index_log2 = segment.header->index_levels = 1;
-	known(0x777, 0x999);
-	known(0x777, 0xaaa);
-	known(0x777, 0xbbb);
-	known(0x777, 0xccc);
+	known_many(HT_NODE_CHILDREN);
+	for (uint64_t outer = 1; outer <= HT_NODE_CHILDREN - 1 + 3; outer++)
+		known(0x777, outer << 12);
 }
 
 static void end_last_slots(void)
@@ -322,7 +334,7 @@ static const struct model_scenario scenarios[] = {
 		.end = end_three_same,
 		.deviations = 3 },
 	{ .name = "two threads meet the same stack, where its frames have other children",
-		.setup = setup_known,
+		.setup = setup_index,
 		.begin = begin,
 		.thread = { same_by_0, same_by_1 },
 		.end = end_same,
@@ -334,13 +346,13 @@ static const struct model_scenario scenarios[] = {
 		.end = end_same,
 		.deviations = 4 },
 	{ .name = "two threads meet the same stack, a third another",
-		.setup = setup_known,
+		.setup = setup_index,
 		.begin = begin,
 		.thread = { same_by_0, other_by_1, same_by_2 },
 		.end = end_two_same,
 		.deviations = 2 },
 	{ .name = "three threads meet three stacks",
-		.setup = setup_known,
+		.setup = setup_index,
 		.begin = begin,
 		.thread = { same_by_0, other_by_1, third_by_2 },
 		.end = end_three,

@@ -266,16 +266,16 @@ TEST(leaf_names_the_next)
 	for (uint32_t i = 0; i < 3; i++)
 		leaf[i] = leaf_intern(&f, &kept.path, i);
 	nodes = f.s.header->nodes;
-	CHECK_INT(stack_node(&f.s, leaf[0])->child, leaf[1]);
-	CHECK_INT(stack_node(&f.s, leaf[1])->child, leaf[2]);
+	CHECK_INT(stack_node(&f.s, leaf[0])->child[0], leaf[1]);
+	CHECK_INT(stack_node(&f.s, leaf[1])->child[0], leaf[2]);
 	CHECK_INT(leaf_intern(&f, &kept.path, 0), leaf[0]);
 	CHECK_INT(leaf_intern(&f, &kept.path, 1), leaf[1]);
 	CHECK_INT(leaf_intern(&f, &kept.path, 0), leaf[0]);
 	CHECK_INT(leaf_intern(&f, &kept.path, 2), leaf[2]);
 	CHECK_INT(leaf_intern(&f, NULL, 1), leaf[1]);
-	CHECK_INT(stack_node(&f.s, leaf[0])->child, leaf[2]);
-	CHECK_INT(stack_node(&f.s, leaf[1])->child, leaf[0]);
-	CHECK_INT(stack_node(&f.s, leaf[2])->child, leaf[0]);
+	CHECK_INT(stack_node(&f.s, leaf[0])->child[0], leaf[2]);
+	CHECK_INT(stack_node(&f.s, leaf[1])->child[0], leaf[0]);
+	CHECK_INT(stack_node(&f.s, leaf[2])->child[0], leaf[0]);
 	CHECK_INT(f.s.header->nodes, nodes);
 	fixture_close(&f);
 }
