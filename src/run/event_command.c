@@ -61,6 +61,7 @@ static struct snapshot *moment_take(
 
 static int snapshot_put(struct event_recording *r, const struct options *o, int fd)
 {
+	const struct report_parts only = { 0 };
 	struct snapshot *s = event_snapshot(r, UINT64_MAX);
 	int rc;
 
@@ -70,7 +71,7 @@ static int snapshot_put(struct event_recording *r, const struct options *o, int 
 		s = moment_take(r, o, s);
 	if (!s)
 		return FAILURE_EXIT;
-	rc = o->batch ? report_frame_put(fd, s, o) : report_put(fd, s, o, NULL);
+	rc = o->batch ? report_frame_put(fd, s, o) : report_put(fd, s, o, &only);
 	snapshot_unref(s);
 	return rc;
 }
