@@ -8,9 +8,9 @@ static uint64_t higher(uint64_t a, uint64_t b)
 }
 
 /* The limit of a share's contribution. */
-static uint64_t limit_of(uint64_t peak)
+static uint64_t limit_of(uint64_t peak, uint32_t shares)
 {
-	return higher(peak / HT_SETTLE_PART, HT_SETTLE_LEAST);
+	return higher(peak / HT_SETTLE_PART / shares, HT_SETTLE_LEAST);
 }
 
 void counter_batch_repair(struct counter_batch_adding *a)
@@ -50,9 +50,9 @@ static uint64_t settle(
 }
 
 /* Notes the state of the sum, `all`, of which `live` is the own part: the highest yet is `peak`. */
-static void note(struct ht_share *p, uint64_t all, uint64_t live, uint64_t peak)
+static void note(struct ht_share *p, uint64_t all, uint64_t live, uint64_t peak, uint64_t limit)
 {
-	uint64_t others = all - live, limit = limit_of(peak);
+	uint64_t others = all - live;
 
 	ht_store_relaxed_64(&p->peak, peak);
 	ht_store_relaxed_64(&p->others, others);
@@ -62,25 +62,26 @@ static void note(struct ht_share *p, uint64_t all, uint64_t live, uint64_t peak)
 		counter_batch_above(peak - others, live + limit) ? live + limit : peak - others);
 }
 
-/* The limits are as far from where it settled. A share that never did keeps its zeros. */
-void counter_batch_disarm(struct ht_share *p)
+/* Both limits are as far from where it settled. (If there were fewer shares then, it settles a
+ * little early.) A share that never did keeps its zeros. */
+void counter_batch_disarm(struct ht_share *p, uint32_t shares)
 {
 	if (p->ceiling != 0)
-		ht_store_relaxed_64(&p->low, p->ceiling - 2 * limit_of(p->peak));
+		ht_store_relaxed_64(&p->low, p->ceiling - 2 * limit_of(p->peak, shares));
 }
 
 void counter_batch_begin(struct ht_share *p, const uint64_t *sum)
 {
 	uint64_t all = ht_load_relaxed_64(sum);
 
-	note(p, all, 0, higher(0, all));
+	note(p, all, 0, higher(0, all), limit_of(higher(0, all), 1));
 	ht_store_relaxed_64(&p->low, 0); /* more frees than allocations are some other's blocks */
 }
 
 /* The new `high` is the own part at which the peak would be passed; not above the ceiling, so that
  * one comparison covers both. */
-bool counter_batch_settle(
-	struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
+bool counter_batch_settle(struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum,
+	uint64_t live, uint32_t shares)
 {
 	uint64_t before = counter_batch_peak(p), all, peak;
 
@@ -88,7 +89,7 @@ bool counter_batch_settle(
 		return false;
 	all = settle(a, p, sum, live);
 	peak = higher(before, all);
-	note(p, all, live, peak);
+	note(p, all, live, peak, limit_of(peak, shares));
 	return counter_batch_above(peak, before);
 }
 

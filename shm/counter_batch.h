@@ -65,11 +65,12 @@ static inline void counter_batch_arm(struct ht_share *p, uint64_t live)
 {
 	ht_store_relaxed_64(&p->low, live);
 }
-void counter_batch_disarm(struct ht_share *p);
+void counter_batch_disarm(struct ht_share *p, uint32_t shares);
 
-/* Settles with `sum` if the owner's part, now `live`, is outside the limits. True: a new peak. */
-bool counter_batch_settle(
-	struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live);
+/* Settles with `sum` if the owner's part, now `live`, is outside the limits. Those of `shares`
+ * shares add up to a fixed part of the peak, unless it is small. True: a new peak. */
+bool counter_batch_settle(struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum,
+	uint64_t live, uint32_t shares);
 
 /* Adds to `sum` at once, on behalf of a share that any thread may use at any time. True: a new
  * peak. */

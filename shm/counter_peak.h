@@ -21,12 +21,14 @@
  * With n slots it is a cut through the program: each slot's counters are as of when it first saw
  * the epoch, which differs by the events then in flight. A free in flight that itself finds its
  * slot below a limit is put after the epoch: the other took its block for live. What may be wrong
- * is which moment it is. Let a limit be that of a share (counter_batch.h). Slots know each other's
- * live bytes to within n limits. A slot that made no maximum notices a fall when it settles, so n
- * slots may have lost two limits each since the highest total when the first one settles. It starts
- * an epoch unless there is one of no less, as far as both knew: so the total of the composition is
- * not below the peak by more than 4 n limits and one part in HT_PEAK_PART, by which a maximum must
- * pass the last one here. Mostly the slot that makes the maximum ends it, and the two are equal.
+ * is which moment it is. Let L be the sum of the slots' limits (counter_batch.h): 1/HT_SETTLE_PART
+ * of the peak, or n times HT_SETTLE_LEAST. Slots know the total to within L. A slot that made no
+ * maximum notices a fall when it settles, so all slots may have lost 2 L since the highest total
+ * when the first one settles. It starts an epoch unless there is one of no less, as far as both
+ * knew: so the total of the composition is not below the peak by more than 4 L and one part in
+ * HT_PEAK_PART, by which a maximum must pass the last one here. Mostly the slot that makes the
+ * maximum ends it, and the two are equal. (Limits of the time when there were fewer slots are
+ * larger until their slots settle.)
  *
  * Slot 0's counters have many writers, and may save a moment of their own that differs by the
  * events then in flight.

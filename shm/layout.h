@@ -92,10 +92,10 @@
  *
  * Peaks: live bytes are a sum over writers, and no writer sees all of it at each event. Each has a
  * share of it (ht_share). It adds its allocated less its freed bytes to a shared word when they
- * exceed a limit, HT_SETTLE_LEAST bytes or 1/HT_SETTLE_PART of the peak if that is more. In between
- * it knows its own part to the byte and assumes that the others' is unchanged. So a peak is exact
- * where one slot counts; with n slots it is off by n limits at most, either way
- * (shm/counter_batch.h gives the proof).
+ * exceed a limit: HT_SETTLE_LEAST bytes or 1/HT_SETTLE_PART of the peak if that is more; of the
+ * program's, the slots have that part together. In between it knows its own part to the byte and
+ * assumes that the others' is unchanged. So a peak is exact where one slot counts; with n slots it
+ * is off by n limits at most, either way (shm/counter_batch.h gives the proof).
  *
  * The composition of the peak: a new maximum that ends, as a block is freed, starts a new epoch. A
  * counter's key holds the epoch of its last event. An event in a later one first saves what the

@@ -110,7 +110,7 @@ TEST(an_addition_was_left)
 		CHECK_INT(p.settled, added ? 150 : 100);
 		CHECK(a.share == NULL);
 		counter_batch_repair(&a); /* nothing is left to do */
-		CHECK(counter_batch_settle(&a, &p, &sum, 90000));
+		CHECK(counter_batch_settle(&a, &p, &sum, 90000, 1));
 		CHECK_INT(sum, 1000 - 100 + 90000);
 		CHECK_INT(p.settled, 90000);
 		CHECK(a.share == NULL);
