@@ -142,7 +142,7 @@ int block_pack(struct bytes *out, const struct bytes *raw)
 
 int block_unpack(const struct bytes *packed, struct bytes *raw)
 {
-	struct bytes_cursor c = { packed->data, packed->data + packed->len, false };
+	struct bytes_cursor c = bytes_begin(packed);
 	uint64_t bytes = bytes_read_below(&c, BLOCK_PAYLOAD_MAX);
 	size_t left = (size_t)(c.end - c.at), len;
 

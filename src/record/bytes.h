@@ -65,6 +65,13 @@ static inline uint64_t bytes_read_change(struct bytes_cursor *c)
 	return n >> 1 ^ (0 - (n & 1));
 }
 
+/* All of a buffer. */
+static inline struct bytes_cursor bytes_begin(const struct bytes *b)
+{
+	/* Nothing may be added even to a NULL. */
+	return (struct bytes_cursor){ b->data, b->len ? b->data + b->len : b->data, false };
+}
+
 /* A number of at most `most`; a larger one is bad. */
 uint64_t bytes_read_below(struct bytes_cursor *c, uint64_t most);
 /* The next `len` bytes, or NULL. */

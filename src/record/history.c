@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ticks of a process image in memory (history.h): adding them. Main thread. */
-#include "src/record/history_store.h"
+#include "src/record/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/record/history_store.h"
 #include "src/util/array.h"
 
 #define LIMIT_GROUPS  8u /* the open group takes at most that part of the limit */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Snapshots of a history's moments (history.h). Main thread. */
+#include "src/record/history.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,24 +325,34 @@ static int making_read(struct making *m)
 	return history_walk(h, m->from_tick, m->from_tick, from_each, &m->from);
 }
 
+static int making_run(struct making *m, struct snapshot **out)
+{
+	int rc = making_read(m);
+
+	if (!rc)
+		rc = base_index(m);
+	if (!rc)
+		*out = snapshot_make(m);
+	return rc ? rc : *out ? 0 : -ENOMEM;
+}
+
 struct snapshot *history_snapshot(
 	struct history *h, struct snapshot *base, const struct moment *asked)
 {
-	struct making m = { .h = h, .base = base, .asked = asked };
+	struct making *m = calloc(1, sizeof(*m));
 	struct snapshot *s = NULL;
-	int rc = -ENODATA;
+	int rc = m ? -ENODATA : -ENOMEM;
 
-	if (h->npoints && (asked->kind == SNAP_PAST || asked->kind == SNAP_RANGE))
-		rc = making_read(&m);
-	if (!rc)
-		rc = base_index(&m);
-	if (!rc) {
-		s = snapshot_make(&m);
-		rc = s ? 0 : -ENOMEM;
+	if (m && h->npoints && (asked->kind == SNAP_PAST || asked->kind == SNAP_RANGE)) {
+		*m = (struct making){ .h = h, .base = base, .asked = asked };
+		rc = making_run(m, &s);
 	}
-	history_moment_free(&m.at);
-	free(m.from.site);
-	free(m.in_base);
+	if (m) {
+		history_moment_free(&m->at);
+		free(m->from.site);
+		free(m->in_base);
+	}
+	free(m);
 	if (rc)
 		errno = -rc;
 	return s;

@@ -6,8 +6,8 @@
 #ifndef SRC_RECORD_HISTORY_STORE_H
 #define SRC_RECORD_HISTORY_STORE_H
 
+#include "src/model/timeline.h"
 #include "src/record/group.h"
-#include "src/record/history.h"
 
 /* Why thinning keeps a tick. */
 #define HISTORY_MARK	1u /* the first one after a mark */

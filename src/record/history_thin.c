@@ -122,7 +122,7 @@ static int group_rewrite(
 	struct history *h, struct rewrite *w, struct range whole, struct range r, uint64_t step)
 {
 	int rc = history_group_raw(h, r.group, &w->raw);
-	struct bytes_cursor c = { w->raw.data, w->raw.data + w->raw.len, false };
+	struct bytes_cursor c = bytes_begin(&w->raw);
 	const uint8_t *tick;
 	size_t len;
 

@@ -45,7 +45,7 @@ struct walk {
 static int group_walk(struct history *h, struct walk *w, size_t g, size_t first)
 {
 	int rc = history_group_raw(h, g, &w->raw);
-	struct bytes_cursor c = { w->raw.data, w->raw.data + w->raw.len, false };
+	struct bytes_cursor c = bytes_begin(&w->raw);
 	size_t end = first + group_ticks(h, g);
 	const uint8_t *tick;
 	size_t len;

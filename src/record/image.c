@@ -63,7 +63,7 @@ static const char *text_read(struct image *image, struct bytes_cursor *c)
 
 int image_identity_read(struct image *image, const struct bytes *payload)
 {
-	struct bytes_cursor c = { payload->data, payload->data + payload->len, false };
+	struct bytes_cursor c = bytes_begin(payload);
 	struct snapshot who = { .pid = (pid_t)bytes_read_below(&c, INT32_MAX) };
 	const char **argv;
 

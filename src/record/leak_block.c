@@ -195,7 +195,7 @@ static void leaks_read(struct bytes_cursor *c, struct arena *arena, struct snap_
 
 struct snap_leaks *leak_block_read(const struct bytes *raw, struct arena *arena)
 {
-	struct bytes_cursor c = { raw->data, raw->data + raw->len, false };
+	struct bytes_cursor c = bytes_begin(raw);
 	struct snap_leaks *l = arena_alloc(arena, sizeof(*l));
 
 	if (!l) {

@@ -137,7 +137,7 @@ static struct snap_mark_site *sites_read(struct bytes_cursor *c, uint64_t n)
 
 int mark_block_read(struct mark_list *marks, const struct bytes *raw)
 {
-	struct bytes_cursor c = { raw->data, raw->data + raw->len, false };
+	struct bytes_cursor c = bytes_begin(raw);
 	struct snap_mark m = { .number = (unsigned)bytes_read_below(&c, UINT32_MAX - 1) };
 	struct snap_mark_site *sites;
 	char name[SNAP_MARK_NAME] = "";

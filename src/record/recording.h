@@ -28,7 +28,7 @@ struct recording_writer *recording_create(
  * Adds a tick of the image that owns `s` (a new owner is a new stream), with the stacks, marks and
  * leak scans that are new; written to the file before it returns. A snapshot of the same moment as
  * the last one adds none. Names follow when they are known, within some seconds. Children of `s`
- * are not looked at. 0, or -errno, once: the file is no longer written, and stays readable up to
+ * are ignored. 0, or -errno, once: the file is no longer written, and stays readable up to
  * the tick before; later calls do nothing and return 0. A file above its limit is thinned here,
  * which takes some seconds for each GB.
  */

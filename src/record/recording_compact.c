@@ -105,7 +105,7 @@ static int group_write(struct compaction *c, struct replay *p, const struct grou
 {
 	struct bytes raw = { 0 }, tick = { 0 };
 	int rc = replay_load(p, g, &raw);
-	struct bytes_cursor cursor = { raw.data, raw.data + raw.len, false };
+	struct bytes_cursor cursor = bytes_begin(&raw);
 	const uint8_t *data;
 
 	tick_writer_end_group(w);

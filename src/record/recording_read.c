@@ -293,7 +293,7 @@ static bool index_next(struct bytes_cursor *c, uint64_t *at, uint64_t end, struc
 static int index_use(struct recording *r, uint64_t from, uint64_t end)
 {
 	struct bytes list = r->raw;
-	struct bytes_cursor c = { list.data, list.data + list.len, false };
+	struct bytes_cursor c = bytes_begin(&list);
 	struct block b;
 	int rc = 0;
 

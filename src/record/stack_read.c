@@ -197,7 +197,7 @@ static int sites_read(struct stack_read *r, struct bytes_cursor *c)
 
 int stack_read_sites(struct stack_read *r, const struct bytes *raw)
 {
-	struct bytes_cursor c = { raw->data, raw->data + raw->len, false };
+	struct bytes_cursor c = bytes_begin(raw);
 	int rc = texts_read(r, &c);
 
 	if (!rc)
@@ -241,17 +241,19 @@ static int place_names_read(struct stack_read *r, struct bytes_cursor *c)
 		frame_read(r, c, &frames[i]);
 		frames[i].inlined |= i + 1 < n;
 	}
+	if (c->bad)
+		return -EBADMSG;
 	frames[n - 1].inlined = false;
 	frames[n - 1].pc = p->pc;
 	frames[n - 1].offset = p->offset;
 	p->frames = frames;
 	p->nframes = (uint32_t)n;
-	return c->bad ? -EBADMSG : 0;
+	return 0;
 }
 
 int stack_read_names(struct stack_read *r, const struct bytes *raw)
 {
-	struct bytes_cursor c = { raw->data, raw->data + raw->len, false };
+	struct bytes_cursor c = bytes_begin(raw);
 	int rc = texts_read(r, &c);
 	uint64_t n = rc ? 0 : count_read(&c);
 
