@@ -105,7 +105,10 @@ struct tui_source {
 	 * next. NULL: there is no program to scan.
 	 */
 	const struct leaks *(*leaks)(void *ctx);
-	/* Begins a scan: 0, or -errno and a line in `msg`. And cancels it. */
+	/*
+	 * Begins a scan: 0, or -errno and a line in `msg`. And cancels it. NULL, as are the
+	 * following: nothing can be scanned, `leaks` has the results of a recording.
+	 */
 	int (*leaks_scan)(void *ctx, char *msg, size_t cap);
 	void (*leaks_cancel)(void *ctx);
 	/* Releases a program that is held at exit. False: it is not held. NULL: it never is. */

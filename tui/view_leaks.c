@@ -66,14 +66,15 @@ static bool leaks_present(const struct ui *ui)
 
 bool view_leaks_can_scan(const struct ui *ui)
 {
-	return ui->source->leaks && ui_program_runs(ui) && ui_moment(ui) == SNAP_NOW;
+	return ui->source->leaks && ui->source->leaks_scan && ui_program_runs(ui) &&
+	       ui_moment(ui) == SNAP_NOW;
 }
 
 void view_leaks_scan(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!ui->source->leaks) {
+	if (!ui->source->leaks || !ui->source->leaks_scan) {
 		ui_message(ui, "no running program to scan for leaks");
 		return;
 	}
@@ -174,7 +175,10 @@ static void every_accept(struct ui *ui, const char *text)
 
 void view_leaks_every(struct ui *ui, int arg, int key)
 {
-	prompt_open(&ui->prompt, "scan every (30s; 0: only with L):", "", every_accept);
+	if (ui->source->leaks_every)
+		prompt_open(&ui->prompt, "scan every (30s; 0: only with L):", "", every_accept);
+	else
+		ui_message(ui, "no running program to scan for leaks");
 }
 
 void view_leaks_kind(struct ui *ui, int arg, int key)
@@ -197,6 +201,10 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	const struct leaks_row *row = leak_list_selected(ui);
 	char text[UI_MESSAGE_MAX] = "";
 
+	if (!ui->source->leaks_suppress) {
+		ui_message(ui, "not suppressed: these are the results of a recording");
+		return;
+	}
 	if (!row || !row->site || !leak_list_is_found(row) || row->leak->suppressed) {
 		ui_message(ui, !row			  ? "nothing to suppress"
 			       : !row->site		  ? "this call site is not known yet"

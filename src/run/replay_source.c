@@ -90,17 +90,21 @@ static struct snapshot *since_mark(struct replay_source *s, const struct snap_ma
 	return made;
 }
 
+struct snapshot *replay_source_moment_take(void *screen)
+{
+	struct replay_source *s = screen;
+	const struct snap_mark *since = mark_of(last_shown(s), s->since);
+
+	if (since && s->moment.kind != SNAP_PEAK && s->moment.kind != SNAP_RANGE)
+		return since_mark(s, since);
+	return replay_moment(s->replay, s->image, &s->moment);
+}
+
 struct snapshot *replay_source_tick(void *screen, const char **error)
 {
 	static char why[256];
-	struct replay_source *s = screen;
-	const struct snap_mark *since = mark_of(last_shown(s), s->since);
-	struct snapshot *made;
+	struct snapshot *made = replay_source_moment_take(screen);
 
-	if (since && s->moment.kind != SNAP_PEAK && s->moment.kind != SNAP_RANGE)
-		made = since_mark(s, since);
-	else
-		made = replay_moment(s->replay, s->image, &s->moment);
 	if (!made)
 		*error = error_hint_line(why, sizeof(why), "cannot show that moment", errno);
 	return made;
@@ -233,16 +237,6 @@ const struct leaks *replay_source_scan_state(void *screen)
 		.number = last_shown(s)->leaks != NULL,
 		.version = (unsigned)s->image + 1 };
 	return &s->leaks;
-}
-
-int replay_source_scan(void *screen, char *msg, size_t cap)
-{
-	snprintf(msg, cap, "a recording has no blocks to scan");
-	return -ENODATA;
-}
-
-void replay_source_scan_cancel(void *screen)
-{
 }
 
 int replay_source_fds(void *screen, struct pollfd *fds, int max)

@@ -33,6 +33,7 @@ bool replay_source_ready(void *screen);
 uint64_t replay_source_now(void *screen);
 /* The moment on the screen, and what there is. */
 int replay_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap);
+struct snapshot *replay_source_moment_take(void *screen);
 const struct timeline *replay_source_timeline(void *screen);
 void replay_source_since(void *screen, unsigned since, unsigned until);
 void replay_source_mark_name(void *screen, unsigned number, const char *name);
@@ -42,11 +43,9 @@ int replay_source_process_show(void *screen, uint64_t id, char *msg, size_t cap)
 void replay_source_export_options(void *screen, struct export_options *e);
 int replay_source_save(void *screen, const struct snapshot *rows, const struct export_options *e,
 	const char *format, char *msg, size_t cap);
-/* The leak scan that was recorded; nothing can be scanned. */
+/* The leak scan that was recorded. */
 bool replay_source_has_leaks(const struct replay_source *s);
 const struct leaks *replay_source_scan_state(void *screen);
-int replay_source_scan(void *screen, char *msg, size_t cap);
-void replay_source_scan_cancel(void *screen);
 const struct source_text *replay_source_text(void *screen, const struct frame *f);
 void replay_source_text_forget(void *screen);
 

@@ -139,7 +139,7 @@ static struct snapshot *tick(struct screen_source *s)
 }
 
 /* The moment on the screen, of the program that `now` is the newest snapshot of. */
-static struct snapshot *moment_take(struct screen_source *s, struct snapshot *now)
+static struct snapshot *moment_of(struct screen_source *s, struct snapshot *now)
 {
 	struct snapshot *then;
 
@@ -165,7 +165,7 @@ struct snapshot *screen_source_tick(void *screen, const char **error)
 	s->now = now;
 	if (now)
 		snapshot_ref(now);
-	shown = moment_take(s, now);
+	shown = moment_of(s, now);
 	if (now && !shown)
 		*error = error_hint_line(why, sizeof(why), "cannot show that moment", errno);
 	return shown;
@@ -204,6 +204,15 @@ int screen_source_moment_show(void *screen, const struct moment *m, char *msg, s
 	s->moment = *m;
 	s->moment_of = s->now ? s->now->owner : NULL;
 	return 0;
+}
+
+struct snapshot *screen_source_moment_take(void *screen)
+{
+	struct screen_source *s = screen;
+
+	if (s->now)
+		snapshot_ref(s->now);
+	return moment_of(s, s->now);
 }
 
 int screen_source_detail(

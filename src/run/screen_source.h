@@ -26,6 +26,7 @@ struct snapshot *screen_source_tick(void *screen, const char **error);
 int screen_source_detail(
 	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out);
 int screen_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap);
+struct snapshot *screen_source_moment_take(void *screen);
 const struct timeline *screen_source_timeline(void *screen);
 int screen_source_fds(void *screen, struct pollfd *fds, int max);
 bool screen_source_ready(void *screen);

@@ -283,4 +283,26 @@ def screen():
     check(b"asked_keep" in done.stdout, done.stdout.decode())
 
 
+@case("the leak scan of the exit is in the recording; no key asks for what it lacks")
+def leaks_and_keys():
+    fresh()
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":until exit scan\n")
+    done = run([HEAPTOP, "--record", FILE, "-d", "0.1", "--script", script, "--", target("leaks")], env=env())
+    check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+    rep = read()
+    check(rep["leaks"]["at_exit"] and rep["leaks"]["definite"]["blocks"] == 81, rep["leaks"]["definite"])
+    keys = "! K H ^ J s ' \" E m b n t r L F8 F2 Esc F5 T g Esc A Esc i e Esc y x Esc p p [ ] { } ( ) P , . F".split()
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size 100x30\n:until leaks\nF9\n:until definite_plain\n:save-display -\n")
+        for view in range(8):
+            f.write("".join(k + "\n" for k in keys) + "Esc\nEsc\nTab\nEnter\n" + "Esc\n" * 3 + "Tab\n" * view)
+        f.write(":save-display -\n")
+    done = run([HEAPTOP, "-r", FILE, "--script", script],
+               env=environment(XDG_STATE_HOME=STATE, EDITOR="true"), cwd=scratch)
+    check_equal((done.returncode, done.stderr), (0, b""), "the end")
+    check(b"definite_in_main" in done.stdout, done.stdout.decode())
+
+
 run_cases()
