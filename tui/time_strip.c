@@ -237,11 +237,15 @@ static void axis_put(struct axis *a, int at, enum draw_style style, const char *
 	snprintf(a->cell[at].glyph, sizeof(a->cell[at].glyph), "%s", glyph);
 }
 
+static bool axis_is_taken(const struct axis *a, int at)
+{
+	return at >= 0 && at < (int)a->cells && a->cell[at].taken;
+}
+
 /* No text next to it, with which it would read as one. */
 static bool axis_has_margin(const struct axis *a, int at, int cells)
 {
-	return (at == 0 || !a->cell[at - 1].taken) &&
-	       (at + cells >= (int)a->cells || !a->cell[at + cells].taken);
+	return !axis_is_taken(a, at - 1) && !axis_is_taken(a, at + cells);
 }
 
 /* ASCII text around or from `at`; not at all unless there is room. */
@@ -285,9 +289,13 @@ static void axis_peak(const struct ui *ui, struct axis *a)
 	if (!s->high || !t || s->cell[at].point >= t->npoints)
 		return;
 	cells = (int)strlen(moment_words_clock(ui, t->points[s->cell[at].point].ns, clock));
+	if (!axis_is_free(a, at, 1))
+		return;
 	axis_put(a, at, STYLE_BOLD, draw_glyph(GLYPH_UP));
-	axis_text(
-		a, axis_is_free(a, at + 1, cells) ? at + 1 : at - cells, false, STYLE_BOLD, clock);
+	if (axis_is_free(a, at + 1, cells) && !axis_is_taken(a, at + 1 + cells))
+		axis_text(a, at + 1, false, STYLE_BOLD, clock);
+	else if (!axis_is_taken(a, at - cells - 1))
+		axis_text(a, at - cells, false, STYLE_BOLD, clock);
 }
 
 /* Lost events first, then the peak, then marks, then changes of the sampling rate. */
@@ -343,7 +351,7 @@ static void axis_times(const struct ui *ui, struct axis *a)
 		else
 			snprintf(text, sizeof(text), "%s", clock);
 		/* A blank between it and what is there. */
-		if (axis_is_free(a, (int)cell - (cell > 0), (int)strlen(text) + (cell > 0)))
+		if (axis_has_margin(a, (int)cell, (int)strlen(text)))
 			axis_text(a, (int)cell, false, STYLE_DIM, text);
 	}
 }

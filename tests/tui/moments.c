@@ -194,6 +194,29 @@ TEST(jumps)
 	paper_close(&p);
 }
 
+/* "12:41" and "9:12" beside it would be "12:419:12". */
+static bool times_are_apart(const char *axis)
+{
+	for (const char *c = axis; *c; c++)
+		if (*c == ':' && strspn(c + 1, "0123456789") != 2)
+			return false;
+	return true;
+}
+
+TEST(times_on_the_axis_are_apart)
+{
+	begin();
+	paper_keys(&p, "(((s)))");
+	for (int i = 0; i < 70; i++) {
+		screen_key(&p.ui, KEY_SLEFT);
+		paper_draw(&p);
+		CHECK(times_are_apart(paper_line(&p, p.ui.layout.y[ROW_HISTORY] + 2)));
+		if (i == 50)
+			paper_keys(&p, "F");
+	}
+	paper_close(&p);
+}
+
 TEST(marks_are_found_on_the_line)
 {
 	begin();
@@ -626,6 +649,7 @@ int main(void)
 	RUN(home_and_end_belong_to_what_moved_last);
 	RUN(leaps_columns_and_ends);
 	RUN(jumps);
+	RUN(times_on_the_axis_are_apart);
 	RUN(marks_are_found_on_the_line);
 	RUN(a_range_counts_what_is_between);
 	RUN(the_newest_tick_can_end_a_range);
