@@ -175,7 +175,8 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 static void header_of_now(const struct ui *ui, struct infoline *s)
 {
 	if (ui_moment(ui) == SNAP_PEAK)
-		infoline_left(s, 97, STYLE_MOMENT, " now ");
+		infoline_left(
+			s, 97, STYLE_MOMENT, shown_moment_is_replay(ui) ? " at the end " : " now ");
 }
 
 /* After the end: the last value read, or the maximum that the kernel reported. */

@@ -278,17 +278,31 @@ static void axis_cursors(const struct ui *ui, const struct places *p, struct axi
 		axis_put(a, p->start, STYLE_SELECT, draw_glyph(GLYPH_VLINE));
 }
 
+/* The time of the peak, as the header has it; if it is not on the line, of its highest tick. */
+static uint64_t highest_ns(const struct ui *ui)
+{
+	const struct strip *s = &ui->moments.strip;
+	const struct timeline *t = ui_timeline(ui);
+	const struct snapshot *newest = ui_newest(ui);
+	size_t i = s->cell[s->high_cell].point;
+
+	if (newest && newest->totals.peak_ns >= s->from_ns &&
+		newest->totals.peak_ns <= newest->uptime_ns)
+		return newest->totals.peak_ns;
+	return t && i < t->npoints ? t->points[i].ns : 0;
+}
+
 /* The peak with its time. */
 static void axis_peak(const struct ui *ui, struct axis *a)
 {
 	const struct strip *s = &ui->moments.strip;
-	const struct timeline *t = ui_timeline(ui);
-	int at = (int)s->high_cell, cells;
+	uint64_t ns = highest_ns(ui);
+	int at = (int)strip_cell_at(s, ns), cells;
 	char clock[UNITS_MAX];
 
-	if (!s->high || !t || s->cell[at].point >= t->npoints)
+	if (!s->high || !ns)
 		return;
-	cells = (int)strlen(moment_words_clock(ui, t->points[s->cell[at].point].ns, clock));
+	cells = (int)strlen(moment_words_clock(ui, ns, clock));
 	if (!axis_is_free(a, at, 1))
 		return;
 	axis_put(a, at, STYLE_BOLD, draw_glyph(GLYPH_UP));
