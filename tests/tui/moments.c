@@ -1,59 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Another moment than now on the screen: the cursor on the time line, ranges, the peak, what says
- * so, and the ways back. The canned past has a tick for each second.
+ * so, and the ways back.
  */
-#include "tests/check.h"
-#include "tests/tui/paper.h"
-#include "tui/moment_words.h"
-#include "tui/time_strip.h"
-
-static struct paper p;
-
-static void begin_at(int height, int width)
-{
-	paper_open(&p, height, width, false);
-	p.canned.past = true;
-	refresh_tick(&p.ui);
-	paper_draw(&p);
-}
-
-static void begin(void)
-{
-	begin_at(30, 100);
-}
-
-static bool sees(const char *what)
-{
-	paper_draw(&p);
-	return paper_find(&p, what) >= 0;
-}
-
-static void seconds(int n)
-{
-	for (int i = 0; i < n; i++)
-		refresh_tick(&p.ui);
-}
-
-/* The second that the rows are of. */
-static uint64_t at(void)
-{
-	return p.ui.shown->uptime_ns / CANNED_S;
-}
-
-static bool is_live(void)
-{
-	return p.ui.shown->moment == SNAP_NOW && !p.ui.frozen;
-}
-
-/* Live bytes of the first canned site. */
-static uint64_t first_live(void)
-{
-	for (size_t i = 0; i < p.ui.shown->nsites; i++)
-		if (p.ui.shown->sites[i].id == 17)
-			return p.ui.shown->sites[i].live_bytes;
-	return 0;
-}
+#include "tests/tui/timed.h"
 
 TEST(a_step_back_shows_that_tick)
 {
@@ -191,29 +141,6 @@ TEST(jumps)
 	CHECK(sees("RANGE 9:11-9:12") && sees("SINCE▼"));
 	paper_keys(&p, "F");
 	CHECK(sees("sort LIVE") && sees("▲9:12"));
-	paper_close(&p);
-}
-
-/* "12:41" and "9:12" beside it would be "12:419:12". */
-static bool times_are_apart(const char *axis)
-{
-	for (const char *c = axis; *c; c++)
-		if (*c == ':' && strspn(c + 1, "0123456789") != 2)
-			return false;
-	return true;
-}
-
-TEST(times_on_the_axis_are_apart)
-{
-	begin();
-	paper_keys(&p, "(((s)))");
-	for (int i = 0; i < 70; i++) {
-		screen_key(&p.ui, KEY_SLEFT);
-		paper_draw(&p);
-		CHECK(times_are_apart(paper_line(&p, p.ui.layout.y[ROW_HISTORY] + 2)));
-		if (i == 50)
-			paper_keys(&p, "F");
-	}
 	paper_close(&p);
 }
 
@@ -372,86 +299,6 @@ TEST(frozen_is_not_past)
 	paper_close(&p);
 }
 
-TEST(a_click_and_a_drag_move_the_cursor)
-{
-	int y, x;
-
-	begin();
-	p.canned.still = true;
-	y = p.ui.layout.y[ROW_HISTORY] + 1;
-	x = p.ui.moments.strip_x;
-	screen_mouse(&p.ui, SCREEN_CLICK, y, x + 10);
-	CHECK(p.ui.shown->moment == SNAP_PAST);
-	CHECK_INT(strip_cell_at(&p.ui.moments.strip, at() * CANNED_S), 10);
-	/* A drag that began there goes on outside. */
-	screen_mouse(&p.ui, SCREEN_DRAG, y + 9, x + 20);
-	CHECK_INT(strip_cell_at(&p.ui.moments.strip, at() * CANNED_S), 20);
-	screen_mouse(&p.ui, SCREEN_CLICK_RIGHT, y, x + 5);
-	CHECK(sees("RANGE"));
-	CHECK_INT(strip_cell_at(&p.ui.moments.strip, p.ui.shown->range_from_ns), 5);
-	screen_mouse(&p.ui, SCREEN_RELEASE, y, x);
-	screen_mouse(&p.ui, SCREEN_DRAG, y, x + 30);
-	CHECK_INT(strip_cell_at(&p.ui.moments.strip, at() * CANNED_S), 20);
-	paper_keys(&p, "F,");
-	screen_mouse(&p.ui, SCREEN_CLICK, y, 500);
-	CHECK(is_live());
-	/* The spike is one tick of a cell of many. */
-	screen_mouse(&p.ui, SCREEN_CLICK, y,
-		x + (int)strip_cell_at(&p.ui.moments.strip, CANNED_SPIKE * CANNED_S));
-	CHECK_INT(at(), CANNED_SPIKE);
-	paper_close(&p);
-}
-
-/* The spike of one second is the highest bar at every width. */
-TEST(the_spike_is_seen_at_every_size)
-{
-	begin();
-	for (int w = 40; w <= 220; w += 3) {
-		paper_resize(&p, 50, w);
-		paper_draw(&p);
-		const struct strip *s = &p.ui.moments.strip;
-
-		CHECK(s->count > 0);
-		CHECK_INT(s->high_cell, strip_cell_at(s, CANNED_SPIKE * CANNED_S));
-		CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), "█"));
-	}
-	paper_close(&p);
-}
-
-TEST(a_new_size_keeps_the_moment)
-{
-	begin();
-	paper_keys(&p, "((");
-	uint64_t then = at();
-
-	for (int h = 1; h <= 60; h++) {
-		paper_resize(&p, h, 20 + h * 3);
-		paper_draw(&p);
-		CHECK_INT(at(), then);
-	}
-	paper_resize(&p, 24, 80);
-	CHECK(sees("PAST"));
-	paper_close(&p);
-}
-
-TEST(the_table_keeps_its_room_on_24_lines)
-{
-	int body;
-
-	begin_at(24, 80);
-	p.canned.past = false;
-	refresh_tick(&p.ui);
-	paper_draw(&p);
-	body = p.ui.layout.body_height;
-	p.canned.past = true;
-	refresh_tick(&p.ui);
-	paper_keys(&p, ",");
-	paper_draw(&p);
-	CHECK_INT(p.ui.layout.body_height, body);
-	CHECK_INT(p.ui.layout.history_height, 1);
-	paper_close(&p);
-}
-
 TEST(without_a_past_all_is_as_before)
 {
 	begin();
@@ -471,25 +318,6 @@ TEST(without_a_past_all_is_as_before)
 	paper_keys(&p, "F");
 	CHECK(sees("this is the newest moment"));
 	paper_close(&p);
-}
-
-TEST(hostile_time_lines)
-{
-	static const size_t few[] = { 1, 2, 3 };
-
-	for (size_t i = 0; i < 3; i++) {
-		begin_at(40, 90);
-		p.canned.few = few[i];
-		refresh_tick(&p.ui);
-		paper_draw(&p);
-		paper_keys(&p, ",,,..(()))^JJsPP");
-		screen_key(&p.ui, KEY_SLEFT);
-		screen_key(&p.ui, KEY_SRIGHT);
-		paper_draw(&p);
-		paper_keys(&p, "F");
-		CHECK(is_live());
-		paper_close(&p);
-	}
 }
 
 static struct timeline_point same[5];
@@ -517,51 +345,6 @@ TEST(equal_times_do_not_hold_the_cursor)
 	CHECK_INT(at(), 5);
 	paper_keys(&p, ".");
 	CHECK_INT(at(), 9);
-	paper_close(&p);
-}
-
-TEST(a_recording_has_an_end_and_no_live)
-{
-	begin();
-	p.canned.replayed = p.canned.still = true;
-	p.canned.line.file = "/tmp/night.heaptop";
-	refresh_tick(&p.ui);
-	CHECK(sees(" END 12:41") && !sees("● LIVE"));
-	CHECK(sees("replay night.heaptop"));
-	paper_keys(&p, ",");
-	CHECK(sees("PAST 12:40 of 12:41") && sees("F the end"));
-	paper_close(&p);
-}
-
-TEST(the_recording_is_shown)
-{
-	begin();
-	p.canned.line.file = "/var/tmp/night.heaptop";
-	p.canned.line.file_bytes = 5 << 20;
-	p.canned.line.file_bytes_per_s = 34 << 10;
-	CHECK(sees("rec 5.0M 34.0k/s") && sees("history 3.0M of 32.0M"));
-	paper_resize(&p, 40, 100);
-	CHECK(sees("in night.heaptop"));
-	paper_resize(&p, 24, 100);
-	CHECK(sees("rec 5.0M"));
-	p.canned.line.trouble = "No space left on device";
-	CHECK(sees("not recorded: No space left"));
-	paper_resize(&p, 40, 100);
-	CHECK(sees("! No space left on device"));
-	paper_close(&p);
-}
-
-TEST(a_recording_without_a_past_in_memory)
-{
-	begin();
-	p.canned.line.file = "/var/tmp/night.heaptop";
-	p.canned.line.file_bytes = 5 << 20;
-	p.canned.none = true;
-	refresh_tick(&p.ui);
-	CHECK(sees("rec 5.0M") && !sees("history"));
-	CHECK_INT(p.ui.layout.history_height, 1);
-	paper_keys(&p, ",");
-	CHECK(is_live() && sees("nothing of the past is kept"));
 	paper_close(&p);
 }
 
@@ -597,32 +380,6 @@ TEST(moving_the_cursor_takes_no_tick)
 	paper_close(&p);
 }
 
-/* As without a time line (growth.c, flat.c): about what changed is sent. */
-TEST(a_growing_line_is_not_repainted)
-{
-	static const struct {
-		int height, width;
-	} sizes[] = { { 24, 80 }, { 30, 100 }, { 60, 200 } };
-
-	for (size_t i = 0; i < 3; i++) {
-		long before;
-
-		begin_at(sizes[i].height, sizes[i].width);
-		p.canned.nsites = 10;
-		seconds(2);
-		paper_draw(&p);
-		before = paper_bytes(&p);
-		for (int n = 0; n < 60; n++) {
-			refresh_tick(&p.ui);
-			paper_draw(&p);
-		}
-		printf("%dx%d: %ld bytes a frame\n", sizes[i].width, sizes[i].height,
-			(paper_bytes(&p) - before) / 60);
-		CHECK((paper_bytes(&p) - before) / 60 < 1000);
-		paper_close(&p);
-	}
-}
-
 /* Call site ids and the past belong to one image of the program. */
 TEST(another_process_is_shown_as_of_now)
 {
@@ -649,7 +406,6 @@ int main(void)
 	RUN(home_and_end_belong_to_what_moved_last);
 	RUN(leaps_columns_and_ends);
 	RUN(jumps);
-	RUN(times_on_the_axis_are_apart);
 	RUN(marks_are_found_on_the_line);
 	RUN(a_range_counts_what_is_between);
 	RUN(the_newest_tick_can_end_a_range);
@@ -658,19 +414,10 @@ int main(void)
 	RUN(views_of_now_say_that_they_are);
 	RUN(a_site_that_did_not_exist_says_so);
 	RUN(frozen_is_not_past);
-	RUN(a_click_and_a_drag_move_the_cursor);
-	RUN(the_spike_is_seen_at_every_size);
-	RUN(a_new_size_keeps_the_moment);
-	RUN(the_table_keeps_its_room_on_24_lines);
 	RUN(without_a_past_all_is_as_before);
-	RUN(hostile_time_lines);
 	RUN(equal_times_do_not_hold_the_cursor);
-	RUN(a_recording_has_an_end_and_no_live);
-	RUN(the_recording_is_shown);
-	RUN(a_recording_without_a_past_in_memory);
 	RUN(the_first_snapshot_may_be_of_the_past);
 	RUN(moving_the_cursor_takes_no_tick);
-	RUN(a_growing_line_is_not_repainted);
 	RUN(another_process_is_shown_as_of_now);
 	return check_end();
 }
