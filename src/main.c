@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "src/marks/mark_command.h"
 #include "src/run/batch.h"
 #include "src/run/config.h"
 #include "src/run/diff_command.h"
+#include "src/run/diff_source.h"
 #include "src/run/event_command.h"
 #include "src/run/failure.h"
 #include "src/run/file_kind.h"
@@ -276,6 +278,63 @@ static bool is_recording(const struct options *o)
 	return o->mode == OPTIONS_READ && file_kind_of(o->file) == FILE_KIND_RECORDING;
 }
 
+/* A diff has one moment and no program. */
+static int diff_show(struct diff_source *s, const struct options *o, const struct config *config,
+	struct script *script)
+{
+	const struct tui_source source = {
+		.ctx = s, .tick = diff_source_tick, .now_ns = diff_source_now
+	};
+	struct tui_options t = tui_options_make(false, o, config);
+	struct settings settings = config->settings;
+	char why[SCRIPT_WHY_MAX];
+	int signal = 0, rc;
+
+	/* The columns that say something. */
+	snprintf(settings.off[SETTINGS_SITES], sizeof(settings.off[SETTINGS_SITES]),
+		"kept rate trend age growth");
+	t.settings = &settings;
+	if (!options_given(o, "sort")) {
+		t.sort = COL_SINCE;
+		t.reverse = false;
+	}
+	rc = script ? script_run(script, &source, &t, &signal, why) : tui_run(&source, &t, &signal);
+	diff_source_close(s);
+	if (rc == -ECANCELED)
+		return failure_print_reason("--script", why);
+	return rc == -EINTR ? 128 + signal : rc ? FAILURE_EXIT : 0;
+}
+
+static int diff_on_screen(const struct options *o, const struct config *config)
+{
+	char why[SCRIPT_WHY_MAX];
+	struct script *script = o->script ? script_load(o->script, why) : NULL;
+	struct diff_source *s = NULL;
+	struct diff_run *r;
+	int rc = FAILURE_EXIT;
+
+	if (o->script && !script) {
+		failure_print_reason("--script", why);
+		return OPTIONS_EXIT_USAGE;
+	}
+	r = diff_run_open(o);
+	if (r)
+		s = diff_source_open(r, o);
+	if (s)
+		rc = diff_show(s, o, config, script);
+	script_free(script);
+	return rc;
+}
+
+/* On the screen, unless the output or an option asks for text. */
+static int diff_run(const struct options *o, const struct config *config)
+{
+	struct winsize size;
+	bool screen = o->script || (isatty(STDOUT_FILENO) && term_probe(&size) && term_can_draw());
+
+	return o->report || !screen ? diff_command_run(o) : diff_on_screen(o, config);
+}
+
 struct arguments {
 	int argc;
 	char **argv;
@@ -302,10 +361,10 @@ static int run_all(void *ctx)
 		return list_command_print();
 	if (o.mode == OPTIONS_CLEAN)
 		return list_command_clean();
-	if (o.mode == OPTIONS_DIFF)
-		return diff_command_run(&o);
 	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
+	if (o.mode == OPTIONS_DIFF)
+		return diff_run(&o, &config);
 	if (event_command_is(&o))
 		return event_command_run(&o);
 	if (o.headless)

@@ -6,8 +6,10 @@
 #include "tui/detail_facts.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "src/model/growth.h"
+#include "src/model/mark_list.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/infoline.h"
@@ -57,15 +59,19 @@ static void facts_since(
 	const struct snapshot *snap, const struct snap_site *site, struct infoline *s)
 {
 	const struct snap_since *since = &site->since;
-	char text[UNITS_MAX];
+	char text[UNITS_MAX], from[MARK_LIST_TEXT];
 	uint64_t bytes = since->bytes < 0 ? -(uint64_t)since->bytes : (uint64_t)since->bytes;
 
 	if (snap->moment == SNAP_RANGE)
 		facts_range(since, s);
 	if (!snap->since || snap->moment != SNAP_NOW)
 		return;
-	infoline_right(s, 75, STYLE_WARN, "since mark %u: %s%s", snap->since->number,
-		facts_sign(since->bytes), units_bytes(text, bytes));
+	if (snap->since->number)
+		snprintf(from, sizeof(from), "mark %u", snap->since->number);
+	else
+		mark_list_text(snap->since, from);
+	infoline_right(s, 75, STYLE_WARN, "since %s: %s%s", from, facts_sign(since->bytes),
+		units_bytes(text, bytes));
 	if (snap->kept && since->kept_of)
 		infoline_join(s, STYLE_PLAIN, ", %s%% of %" PRIu64 " new blocks alive",
 			units_percent(text,

@@ -138,6 +138,21 @@ def segment():
     run([HEAPTOP, "--clean"])
 
 
+@case("the screen shows B with its changes from A, the largest first")
+def screen():
+    files = recorded(built("C++")), recorded(built("C++", "GROWN"))
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="ascii") as f:
+        f.write(":size 120x24\n:save-display -\nEnter\n:save-display -\n")
+    done = run([HEAPTOP, "--script", script, "--diff", *files])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors")
+    table, detail = done.stdout.decode().split("Site detail", 1)
+    first = [line for line in table.splitlines() if line.startswith(">")]
+    check(len(first) == 1 and re.search(r"\+24\.4k +\+50 .*shop::Store::index\(\)", first[0]), table)
+    check("A (program.json) to B (program.json)" in table and "SINCE▼" in table, table)
+    check("since A (program.json): +24.4k" in detail, detail)
+
+
 def runs(sizes):
     return [recorded(built("C"), str(size)) for size in sizes]
 

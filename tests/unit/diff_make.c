@@ -4,6 +4,7 @@
  * and what several runs make of it.
  */
 #include <stdio.h>
+#include "src/diff/diff_snapshot.h"
 #include "src/diff/function_name.h"
 #include "tests/check.h"
 #include "tests/unit/diff_fixture.h"
@@ -206,6 +207,30 @@ TEST(nothing_on_a_side)
 	diff_free(d);
 }
 
+TEST(as_a_snapshot)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "f main", 1000 }, { "g main", 600 }),
+		FIXTURE(&right, 0, { "f main", 1500 }, { "h main", 80 }));
+	struct snapshot *s;
+
+	right.s.refs = 1;
+	s = diff_snapshot_make(d, "A (old)", "B (new)");
+	CHECK(s && s->nsites == 3);
+	CHECK_STR(s->since->name, "A (old)");
+	CHECK_INT(s->since->live_bytes, 1600);
+	CHECK_INT(s->totals.live_bytes, 1580);
+	CHECK_INT(s->sites[0].since.bytes, -600); /* g, which B lacks */
+	CHECK_INT(s->sites[0].live_bytes, 0);
+	CHECK_STR(s->sites[0].stack->frames[0].function, "g");
+	CHECK_INT(s->sites[1].since.bytes, 500);
+	CHECK_INT(s->sites[1].since.blocks, 50);
+	CHECK_INT(s->sites[1].since.allocs, 50);
+	CHECK(s->sites[0].id != s->sites[1].id && s->sites[1].id != s->sites[2].id);
+	snapshot_unref(s);
+	CHECK_INT(right.s.refs, 1);
+	diff_free(d);
+}
+
 /* ---- several runs ---- */
 
 #define RUNS 5
@@ -295,6 +320,7 @@ int main(void)
 	RUN(a_site_moved_to_another_function);
 	RUN(the_last_way_is_by_function_and_file);
 	RUN(nothing_on_a_side);
+	RUN(as_a_snapshot);
 	RUN(runs_that_repeat_are_compared_exactly);
 	RUN(scatter_is_no_change);
 	RUN(a_change_beyond_scatter);
