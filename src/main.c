@@ -17,12 +17,13 @@
 #include "src/run/batch.h"
 #include "src/run/config.h"
 #include "src/run/diff_command.h"
-#include "src/run/diff_source.h"
+#include "src/run/diff_run.h"
 #include "src/run/event_command.h"
 #include "src/run/failure.h"
 #include "src/run/file_kind.h"
 #include "src/run/final_report.h"
 #include "src/run/list_command.h"
+#include "src/run/load.h"
 #include "src/run/options.h"
 #include "src/run/record_run.h"
 #include "src/run/record_service.h"
@@ -31,6 +32,8 @@
 #include "src/run/run.h"
 #include "src/run/screen_source.h"
 #include "src/run/snapshot_file.h"
+#include "src/run/still_report.h"
+#include "src/run/still_source.h"
 #include "src/util/large_stack.h"
 #include "src/util/text.h"
 #include "tui/script.h"
@@ -253,7 +256,84 @@ static int recording_show(
 	return screen_status(rc, signal, 0);
 }
 
-static int run_on_screen(const struct options *o, const struct config *config, bool recorded)
+static int still_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
+{
+	struct export_options e;
+
+	still_source_export_options(ctx, &e);
+	shown_take(&e, shown);
+	return still_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
+}
+
+/* A single snapshot, which it takes over; NULL: the failure was printed. */
+static int still_show(struct snapshot *shown, const struct options *o, const struct tui_options *t,
+	struct script *script)
+{
+	struct still_source *s = shown ? still_source_open(shown, o) : NULL;
+	const struct tui_source source = { .ctx = s,
+		.tick = still_source_tick,
+		.fds = still_source_fds,
+		.ready = still_source_ready,
+		.now_ns = still_source_now,
+		.save = still_save,
+		.save_formats = snapshot_file_formats(),
+		.source_text = still_source_text,
+		.source_forget = still_source_text_forget,
+		.hide_rules = screen_source_hide_rules,
+		/* The columns of a diff are not the user's choice. */
+		.settings_save = o->mode == OPTIONS_DIFF ? NULL : screen_source_settings_save };
+	int signal = 0, rc;
+
+	if (!s)
+		return FAILURE_EXIT;
+	rc = screen_run(&source, t, script, &signal);
+	still_source_close(s);
+	return screen_status(rc, signal, 0);
+}
+
+static int report_show(const struct options *o, const struct config *config, struct script *script)
+{
+	struct tui_options t = tui_options_make(false, o, config);
+
+	return still_show(load_open(o->file, o), o, &t, script);
+}
+
+/* Only the columns that say something. */
+static int diff_show(const struct options *o, const struct config *config, struct script *script)
+{
+	struct tui_options t = tui_options_make(false, o, config);
+	struct settings settings = config->settings;
+	struct diff_run *r = diff_run_open(o);
+	int rc;
+
+	if (!r)
+		return FAILURE_EXIT;
+	snprintf(settings.off[SETTINGS_SITES], sizeof(settings.off[SETTINGS_SITES]),
+		"kept rate trend age growth");
+	t.settings = &settings;
+	if (!options_given(o, "sort")) {
+		t.sort = COL_SINCE;
+		t.reverse = false;
+	}
+	rc = still_show(diff_run_snapshot(r, o), o, &t, script);
+	diff_run_free(r);
+	return rc;
+}
+
+static int file_show(const struct options *o, const struct config *config, struct script *script,
+	const struct winsize *size)
+{
+	enum file_kind kind = o->mode == OPTIONS_READ ? file_kind_of(o->file) : FILE_KIND_SEGMENT;
+
+	if (o->mode == OPTIONS_DIFF)
+		return diff_show(o, config, script);
+	if (kind == FILE_KIND_RECORDING)
+		return recording_show(o, config, script);
+	return kind == FILE_KIND_REPORT ? report_show(o, config, script)
+					: program_show(o, config, script, size);
+}
+
+static int run_on_screen(const struct options *o, const struct config *config)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	char why[SCRIPT_WHY_MAX];
@@ -266,73 +346,36 @@ static int run_on_screen(const struct options *o, const struct config *config, b
 	}
 	rc = script ? 0 : terminal_check(&size);
 	if (rc == 0)
-		rc = recorded ? recording_show(o, config, script)
-			      : program_show(o, config, script, &size);
+		rc = file_show(o, config, script, &size);
 	script_free(script);
 	return rc;
 }
 
-/* -r, if the file is not a segment. */
-static bool is_recording(const struct options *o)
-{
-	return o->mode == OPTIONS_READ && file_kind_of(o->file) == FILE_KIND_RECORDING;
-}
-
-/* A diff has one moment and no program. */
-static int diff_show(struct diff_source *s, const struct options *o, const struct config *config,
-	struct script *script)
-{
-	const struct tui_source source = {
-		.ctx = s, .tick = diff_source_tick, .now_ns = diff_source_now
-	};
-	struct tui_options t = tui_options_make(false, o, config);
-	struct settings settings = config->settings;
-	char why[SCRIPT_WHY_MAX];
-	int signal = 0, rc;
-
-	/* The columns that say something. */
-	snprintf(settings.off[SETTINGS_SITES], sizeof(settings.off[SETTINGS_SITES]),
-		"kept rate trend age growth");
-	t.settings = &settings;
-	if (!options_given(o, "sort")) {
-		t.sort = COL_SINCE;
-		t.reverse = false;
-	}
-	rc = script ? script_run(script, &source, &t, &signal, why) : tui_run(&source, &t, &signal);
-	diff_source_close(s);
-	if (rc == -ECANCELED)
-		return failure_print_reason("--script", why);
-	return rc == -EINTR ? 128 + signal : rc ? FAILURE_EXIT : 0;
-}
-
-static int diff_on_screen(const struct options *o, const struct config *config)
-{
-	char why[SCRIPT_WHY_MAX];
-	struct script *script = o->script ? script_load(o->script, why) : NULL;
-	struct diff_source *s = NULL;
-	struct diff_run *r;
-	int rc = FAILURE_EXIT;
-
-	if (o->script && !script) {
-		failure_print_reason("--script", why);
-		return OPTIONS_EXIT_USAGE;
-	}
-	r = diff_run_open(o);
-	if (r)
-		s = diff_source_open(r, o);
-	if (s)
-		rc = diff_show(s, o, config, script);
-	script_free(script);
-	return rc;
-}
-
-/* On the screen, unless the output or an option asks for text. */
-static int diff_run(const struct options *o, const struct config *config)
+/* Whether a diff goes to the screen: unless the output or an option asks for text. */
+static bool diff_is_text(const struct options *o)
 {
 	struct winsize size;
-	bool screen = o->script || (isatty(STDOUT_FILENO) && term_probe(&size) && term_can_draw());
 
-	return o->report || !screen ? diff_command_run(o) : diff_on_screen(o, config);
+	return o->report ||
+	       (!o->script && (!isatty(STDOUT_FILENO) || !term_probe(&size) || !term_can_draw()));
+}
+
+/* -b and reports of files that are no segments. -1: it is something else. */
+static int file_report(const struct options *o)
+{
+	if (o->mode == OPTIONS_DIFF)
+		return diff_is_text(o) ? diff_command_run(o) : -1;
+	if (o->mode != OPTIONS_READ || (!o->report && !o->batch))
+		return -1;
+	switch (file_kind_of(o->file)) {
+	case FILE_KIND_RECORDING:
+		return replay_report_run(o);
+	case FILE_KIND_REPORT:
+		return still_report_run(o);
+	case FILE_KIND_SEGMENT:
+		break;
+	}
+	return -1;
 }
 
 struct arguments {
@@ -363,17 +406,16 @@ static int run_all(void *ctx)
 		return list_command_clean();
 	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
-	if (o.mode == OPTIONS_DIFF)
-		return diff_run(&o, &config);
 	if (event_command_is(&o))
 		return event_command_run(&o);
 	if (o.headless)
 		return record_run(&o);
-	if (is_recording(&o) && (o.report || o.batch))
-		return replay_report_run(&o);
+	status = file_report(&o);
+	if (status >= 0)
+		return status;
 	if (o.report)
 		return final_report_run(&o);
-	return o.batch ? batch_run(&o) : run_on_screen(&o, &config, is_recording(&o));
+	return o.batch ? batch_run(&o) : run_on_screen(&o, &config);
 }
 
 int main(int argc, char **argv)

@@ -329,6 +329,8 @@ static void thread_add(struct json_image *m, const struct json_object *o)
 		return;
 	}
 	m->threads = more;
+	m->head.has_alive |= json_values_has_number(o, "live_bytes");
+	m->head.alive_bytes += json_values_number(o, "live_bytes");
 	t = &more[m->nthreads];
 	*t = (struct snap_thread){ .slot = (uint32_t)m->nthreads + 1,
 		.tid = (uint32_t)json_values_number(o, "tid"),

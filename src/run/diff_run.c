@@ -3,14 +3,19 @@
 #include "src/run/diff_run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "src/diff/diff_snapshot.h"
 #include "src/run/failure.h"
 #include "src/run/load.h"
+#include "src/util/text.h"
 
 struct diff_run {
 	struct snapshot *run[2][DIFF_RUNS_MAX];
 	size_t count[2];
 	struct diff *diff;
+	char notice[320]; /* of the snapshot */
 };
 
 static void runs_drop(struct diff_run *r)
@@ -23,14 +28,12 @@ static void runs_drop(struct diff_run *r)
 /* 0, or after one line on stderr the exit status. What was loaded stays. */
 static int runs_load(struct diff_run *r, const struct options *o)
 {
-	char message[LOAD_MESSAGE_MAX];
-
 	for (int side = 0; side < 2; side++)
 		for (unsigned i = 0; i < o->diff[side].count; i++) {
-			struct snapshot *run = load_open(o->diff[side].file[i], o, message);
+			struct snapshot *run = load_open(o->diff[side].file[i], o);
 
 			if (!run)
-				return failure_print(message);
+				return FAILURE_EXIT;
 			r->run[side][r->count[side]++] = run;
 		}
 	return 0;
@@ -83,4 +86,36 @@ void diff_run_free(struct diff_run *r)
 const struct diff *diff_run_diff(const struct diff_run *r)
 {
 	return r->diff;
+}
+
+/* "A (old.json)", "B (3 runs)" */
+static void side_name(char side, const struct options_side *files, char *out, size_t cap)
+{
+	const char *slash = strrchr(files->file[0], '/');
+	const char *name = slash ? slash + 1 : files->file[0];
+	char clean[48];
+
+	text_clean(clean, sizeof(clean), name, strlen(name));
+	if (files->count > 1)
+		snprintf(out, cap, "%c (%u runs)", side, files->count);
+	else
+		snprintf(out, cap, "%c (%s)", side, clean);
+}
+
+struct snapshot *diff_run_snapshot(struct diff_run *r, const struct options *o)
+{
+	char a[SNAP_MARK_NAME], b[SNAP_MARK_NAME];
+	struct snapshot *s;
+
+	side_name('A', &o->diff[0], a, sizeof(a));
+	side_name('B', &o->diff[1], b, sizeof(b));
+	s = diff_snapshot_make(r->diff, a, b);
+	if (!s) {
+		failure_print_errno("cannot open the screen", ENOMEM);
+		return NULL;
+	}
+	snprintf(r->notice, sizeof(r->notice),
+		"DIFF: this is %s; SINCE and NEW are its changes from %s", b, a);
+	s->notice = r->notice;
+	return s;
 }

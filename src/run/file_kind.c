@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/record/json_report.h"
 #include "src/record/recording.h"
 
 /* The first kind that recognizes the file. */
@@ -13,6 +14,7 @@ static const struct {
 	bool (*is)(const char *path);
 } kinds[] = {
 	{ FILE_KIND_RECORDING, recording_is },
+	{ FILE_KIND_REPORT, json_report_is },
 };
 
 enum file_kind file_kind_of(const char *path)

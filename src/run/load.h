@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Loads one moment of a program from a file of any kind: a segment that was left behind, a JSON
- * report. Main thread.
+ * report, a recording. Main thread.
  */
 #ifndef SRC_RUN_LOAD_H
 #define SRC_RUN_LOAD_H
@@ -9,12 +9,11 @@
 #include "src/model/snapshot.h"
 #include "src/run/options.h"
 
-#define LOAD_MESSAGE_MAX 256
-
 /*
- * A snapshot with all names, and all that it points to: one reference, the caller's. NULL and one
- * line in `message` (LOAD_MESSAGE_MAX).
+ * A snapshot with all names, and all that it points to: one reference, the caller's. `file` may end
+ * in @TIME, which is a moment as --at has it, instead of that of the options. A segment and a
+ * report have only their end and the peak. NULL after one line on stderr.
  */
-struct snapshot *load_open(const char *path, const struct options *o, char *message);
+struct snapshot *load_open(const char *file, const struct options *o);
 
 #endif

@@ -63,7 +63,8 @@ static const struct rule {
 	{ HEADLESS, 0, RECORD, "--headless requires --record" },
 	{ HEADLESS, BATCH | REPORT | SCREEN_ONLY, 0,
 		"--headless excludes -b, --report and the options of the screen" },
-	{ AT, LIVE_FRAMES | LIVE_SCREEN | OTHER_MODE, 0, "--at requires -r FILE or a report" },
+	{ AT, LIVE_FRAMES | LIVE_SCREEN | OTHER_MODE, 0,
+		"--at requires -r FILE, --diff or a report" },
 	{ BATCH, REPORT, 0, "-b and --report exclude each other" },
 	{ TREE, BATCH | REPORT, 0, "-t applies only to the screen: not with -b or --report" },
 	{ SCREEN_ONLY, BATCH | REPORT | OTHER_MODE, 0,
@@ -154,7 +155,8 @@ static uint64_t facts_of(const struct options *o)
 		{ o->headless, HEADLESS },
 		{ o->at, AT },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
-		{ !o->batch && !o->report && o->mode != OPTIONS_READ, LIVE_SCREEN },
+		{ !o->batch && !o->report && o->mode != OPTIONS_READ && o->mode != OPTIONS_DIFF,
+			LIVE_SCREEN },
 	};
 	uint64_t all = mode_fact(o);
 

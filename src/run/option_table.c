@@ -53,7 +53,7 @@ enum long_key {
 /* clang-format off */
 const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ 'a', "attach", "PID", option_values_attach, 0, "watch a process that already carries the library" },
-	{ 'r', "read", "FILE", option_values_read, 0, "read a segment left behind, or a recording" },
+	{ 'r', "read", "FILE", option_values_read, 0, "read a segment left behind, a recording or report" },
 	{ 'l', "list", NULL, option_values_list, 0, "list recorded processes and what dead ones left" },
 	{ KEY_CLEAN, "clean", NULL, option_values_clean, 0, "remove what dead programs left behind" },
 	{ KEY_MARK, "mark", "PID", option_values_mark, 0, "mark this moment in a process, under a NAME if given" },

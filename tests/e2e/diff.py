@@ -153,6 +153,49 @@ def screen():
     check("since A (program.json): +24.4k" in detail, detail)
 
 
+@case("moments of a recording, or of its peak, are compared")
+def moments():
+    recording, program = os.path.join(scratch, "run.rec"), built("C")
+    done = run([HEAPTOP, "--record", recording, "--report", "-o", "/dev/null", "--", program, "100000"])
+    check_equal(done.returncode, 0, "status of --record: " + done.stderr.decode())
+    plain = recorded(program)
+    found = diff_json(plain, recording)
+    check_equal(found["values"]["live"]["change"], 100000, "the change of the recording's end")
+    check_equal([functions(s)[0] for s in found["sites"]], ["finish"], "what changed")
+    found = diff_json(recording + "@end", recording + "@peak")
+    check_equal(found["values"]["live"]["b"] - found["values"]["live"]["a"], found["values"]["own_peak"]["a"] -
+                found["values"]["live"]["a"], "peak and end")
+    check_equal(diff_json(plain + "@peak", plain, "--at", "peak")["values"]["live"]["change"], 0, "two ways of peak")
+    for names, words in (([recording + "@50d", plain], "No such file"), ([recording + "@9h", plain], "too late"),
+                         ([plain + "@1s", plain], "only \"peak\" and \"end\""),
+                         ([recording + "@0%..end", plain], "a range of time is not one moment")):
+        lines = diff(*names, status=125).stderr.decode().splitlines()
+        check(len(lines) == 1 and words in lines[0], "%s: %s" % (names, lines))
+
+
+@case("a JSON report is read again: as text, frame, JSON and on the screen")
+def read_again():
+    path = recorded(built("C++"))
+    again = os.path.join(scratch, "again.json")
+    done = run([HEAPTOP, "-r", path, "--format", "json", "-o", again])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors")
+    with open(path, encoding="utf-8") as f, open(again, encoding="utf-8") as g:
+        first, second = json.load(f), json.load(g)
+    for key in ("process", "time", "totals", "proc", "sites", "threads", "size_histogram", "lifetime_histogram"):
+        check_equal(second[key], first[key], key)
+    check("shop::Store::index()" in run([HEAPTOP, "-r", path, "--report"]).stdout.decode(), "the text report")
+    check("shop::Store::index()" in run([HEAPTOP, "-r", path, "-b"]).stdout.decode(), "the frame")
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="ascii") as f:
+        f.write(":size 100x24\n:save-display -\nEnter\nEsc\nF5\nTab\nTab\nL\n:save-display -\n")
+    done = run([HEAPTOP, "-r", path, "--script", script])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors of the screen")
+    check("shop::Store::index()" in done.stdout.decode(), done.stdout.decode())
+    for condition, status in (("live>1", 1), ("live>1G", 0)):
+        done = run([HEAPTOP, "-r", path, "--fail-on", condition, "-o", "/dev/null"])
+        check_equal((done.returncode, done.stderr.count(b"\n")), (status, status), "status and lines, " + condition)
+
+
 def runs(sizes):
     return [recorded(built("C"), str(size)) for size in sizes]
 

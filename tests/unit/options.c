@@ -446,8 +446,9 @@ TEST(moments)
 	CHECK_INT(PARSE("-r", "f", "--at", "peak", "-b").status, -1);
 	CHECK_INT(PARSE("--at", "1s..2s", "--report", "a").status, -1);
 	CHECK(refused(PARSE("--at", "x", "--report", "a"), "--at x: must be a time"));
-	CHECK(refused(PARSE("--at", "peak", "a"), "--at requires -r FILE or a report"));
-	CHECK(refused(PARSE("--at", "peak", "-b", "a"), "--at requires -r FILE or a report"));
+	CHECK(refused(PARSE("--at", "peak", "a"), "--at requires -r FILE, --diff or a report"));
+	CHECK(refused(
+		PARSE("--at", "peak", "-b", "a"), "--at requires -r FILE, --diff or a report"));
 }
 
 TEST(diff)
