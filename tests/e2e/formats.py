@@ -455,8 +455,8 @@ def to_terminal():
 @case("options that do not fit are refused")
 def refused():
     path = segment("odd names")
-    for options, why in ((["--format", "json", "--value", "live"], b"--value requires a format"),
-                         (["--value", "live"], b"--value requires a format"),
+    for options, why in ((["--format", "json", "--value", "live"], b"--value requires"),
+                         (["--value", "live"], b"--value requires"),
                          (["-b", "--format", "folded"], b"use -n 1"),
                          (["--format", "xml"], b"must be text, json"),
                          (["--format", "folded", "--value", "own-peak"], b"must be live, blocks")):
