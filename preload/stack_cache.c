@@ -229,7 +229,7 @@ struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t fra
 			place = stack_cache_compare(base, &part->block[next.block]);
 			continue;
 		}
-		if (begin != 0 && g->shallow)
+		if (g->blind || (begin != 0 && g->shallow))
 			return NULL;
 		g->use.exits++;
 		child = exit_find(g, r, word, *now);

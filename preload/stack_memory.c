@@ -10,6 +10,9 @@
  * not all fit, would forget each just before it comes: there the memory stays as it is for as long
  * as it serves, judged by the stacks found since. Where stacks part from each other so often that a
  * search takes longer than to unwind what is new, more memory would not help either.
+ *
+ * What is remembered may be of no use at all. Then nothing more is, and exits are not searched:
+ * each would be a miss of the processor's caches. Every now and then the memory finds out again.
  */
 #include "preload/stack_memory.h"
 
@@ -34,10 +37,11 @@
 #define ROOTS_SHIFT 4u
 #define EXITS_SHIFT 3u
 
-#define AGAIN_PART   1u /* stacks that come again to each new one: growing pays */
-#define SERVES_PART  16u /* stacks that miss to each found: the memory is of no use */
-#define DEEP	     2u /* exits to a search */
-#define PATIENCE_MAX 15u /* a full memory stays so many times what filling it takes */
+#define AGAIN_PART	1u /* stacks that come again to each new one: growing pays */
+#define SERVES_PART	16u /* stacks that miss to each found: the memory is of no use */
+#define DEEP		2u /* exits to a search */
+#define AGAIN_SOON_PART 8u /* of a window: stacks that come again end a time of new ones */
+#define PATIENCE_MAX	15u /* a full memory stays so many times what filling it takes */
 
 /* Words beyond WORDS_KEEP. */
 static uint64_t beyond;
@@ -112,7 +116,7 @@ void stack_memory_forget_all(struct stack_cache *g)
 	memset(g->exits, 0, exit_slots(g->words) * sizeof(*g->exits));
 	ht_fence_handler(); /* a handler that leaves before this forgets less */
 	g->used = used_at_first;
-	g->shallow = false;
+	g->shallow = g->blind = false;
 	g->use = (struct stack_cache_use){ 0 };
 }
 
@@ -209,31 +213,50 @@ static bool serves(const struct stack_cache *g)
 	return g->use.found >= misses(&g->use) / SERVES_PART;
 }
 
+/* Whether what is remembered has been of no use for as long as it took to fill the memory: stacks
+ * are new, and will be. */
+static bool is_useless(const struct stack_cache *g)
+{
+	return g->words >= WORDS_KEEP && !comes_again(g) && !serves(g);
+}
+
 /* At the first record without room, and after each further `window` misses: whether to leave the
  * memory as it is. Other stacks would perhaps serve better: it forgets all to find out, and less
- * often each time that what came then did not fit either. */
+ * often each time that what came then did not fit either, or was new. */
 static bool stays(struct stack_cache *g)
 {
+	bool again = comes_again(g), useless = is_useless(g);
+
 	if (!g->full) {
 		g->window = misses(&g->use);
 		g->patience = g->patience < PATIENCE_MAX ? 2 * g->patience + 1 : g->patience;
 		g->windows = 0;
 	}
-	g->full = comes_again(g) && (!g->full || g->shallow || serves(g)) &&
+	/* A memory just filled has not shown yet what it serves. */
+	g->blind = useless || (g->full && !serves(g));
+	g->full = (useless || (again && (!g->full || g->shallow || serves(g)))) &&
 		  g->windows++ < g->patience;
-	if (!comes_again(g))
+	if (!again && !useless)
 		g->patience = 0;
 	g->use = (struct stack_cache_use){ 0 };
 	return g->full;
 }
 
+/* Whether a full memory is to be judged: after a window, or as soon as stacks come again where all
+ * were new. */
+static bool is_due(const struct stack_cache *g)
+{
+	return misses(&g->use) >= g->window ||
+	       (g->blind && !g->shallow && g->use.again > g->window / AGAIN_SOON_PART);
+}
+
 bool stack_memory_room(struct stack_cache *g, uint64_t words)
 {
-	if (g->full ? misses(&g->use) < g->window : g->used + words <= g->words)
+	if (g->full ? !is_due(g) : g->used + words <= g->words)
 		return !g->full;
 	if (is_deep(g))
 		g->shallow = true;
-	if (!g->shallow && (g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
+	if (!g->shallow && !g->blind && (g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
 		g->full = false;
 		g->patience = 0;
 		return true;

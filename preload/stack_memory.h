@@ -92,7 +92,8 @@ struct stack_cache {
 	struct stack_cache_last last, previous;
 	struct stack_cache_use use;
 	bool full; /* nothing more is remembered, */
-	bool shallow; /* and exits of exits are not followed */
+	bool shallow; /* exits of exits are not followed, */
+	bool blind; /* nor any: hardly any stack is found behind one */
 	uint32_t windows, patience; /* since so many judgements, and at most so many */
 	uint64_t window; /* stacks unwound from one to the next */
 	struct stack_cache_shown shown;

@@ -575,6 +575,28 @@ TEST(stacks_that_come_again_take_more)
 	CHECK_INT(shown_bytes, 0);
 }
 
+/* While all stacks are new none is remembered or searched for, until some come again. */
+TEST(new_stacks_are_let_pass)
+{
+	struct stack_cache g = guards_made();
+	uint64_t used, times;
+
+	for (unsigned i = 0; i < 4 * MANY && !g.blind; i += 100)
+		numbered(&g, i, 100);
+	CHECK(g.blind);
+	used = g.used;
+	times = forgotten;
+	numbered(&g, 4 * MANY, MANY / 8);
+	CHECK(g.blind);
+	CHECK_INT(g.used, used);
+	CHECK_INT(forgotten, times);
+	for (unsigned turn = 0; turn < 4; turn++)
+		numbered(&g, 0, MANY / 20);
+	CHECK(!g.blind);
+	CHECK(numbered(&g, 0, MANY / 20) > MANY / 20 - MANY / 400);
+	stack_memory_end(&g, true);
+}
+
 /* Stacks that are found by way of many exits are unwound again instead: that takes no memory. */
 TEST(deep_searches_take_no_more)
 {
@@ -721,6 +743,7 @@ int main(void)
 	RUN(code_replaced);
 	RUN(code_replaced_under_many_stacks);
 	RUN(new_stacks_take_little_memory);
+	RUN(new_stacks_are_let_pass);
 	RUN(stacks_that_come_again_take_more);
 	RUN(deep_searches_take_no_more);
 	RUN(all_threads_have_one_bound);
