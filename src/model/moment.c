@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "src/util/array.h"
 
 struct snapshot *moment_derive_room(
 	struct snapshot *base, size_t nsites, struct snap_site **sites, size_t more, void **room)
 {
 	/* Zeros that the kernel gives are not written again: there may be many sites. */
-	struct snapshot *s = calloc(1, sizeof(*s) + nsites * sizeof(**sites) + more);
+	size_t bytes = sizeof(struct snapshot) + nsites * sizeof(**sites) + more;
+	struct snapshot *s = array_large(calloc(1, bytes), bytes);
 
 	if (!s)
 		return NULL;

@@ -275,7 +275,8 @@ int state_notice_set(struct state *s, const char *text, size_t len)
 	return 0;
 }
 
-void state_site_take(const struct snap_site *in, struct state_site *out, struct state_more *more)
+void state_site_take(
+	const struct snap_site *in, bool errors, struct state_site *out, struct state_more *more)
 {
 	out->n[STATE_ALLOCS] = in->allocs;
 	out->n[STATE_HELD] = in->allocs - in->frees;
@@ -285,7 +286,10 @@ void state_site_take(const struct snap_site *in, struct state_site *out, struct 
 	out->n[STATE_PEAK] = in->peak_live_bytes;
 	out->n[STATE_AT_PEAK_BYTES] = in->at_peak_bytes;
 	out->n[STATE_AT_PEAK_BLOCKS] = in->at_peak_blocks;
-	more->n[STATE_BLOCKS_OFF] = in->live_blocks - (in->allocs - in->frees);
+	*more = (struct state_more){ { [STATE_BLOCKS_OFF] =
+					       in->live_blocks - (in->allocs - in->frees) } };
+	if (!errors)
+		return;
 	more->n[STATE_ERROR_LIVE_BYTES] = in->error.live_bytes;
 	more->n[STATE_ERROR_LIVE_BLOCKS] = in->error.live_blocks;
 	more->n[STATE_ERROR_ALLOCS] = in->error.allocs;

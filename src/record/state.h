@@ -93,8 +93,10 @@ int state_thread_room(struct state *s, uint32_t slot);
 /* Replaces the notice; `len` bytes. 0 or -ENOMEM. */
 int state_notice_set(struct state *s, const char *text, size_t len);
 
-/* The numbers of a site of a snapshot. `more` may be all zeros. */
-void state_site_take(const struct snap_site *in, struct state_site *out, struct state_more *more);
+/* The numbers of a site of a snapshot. Without `errors`, those are left at 0 and not read: they
+ * would be a cache line more of each site. */
+void state_site_take(
+	const struct snap_site *in, bool errors, struct state_site *out, struct state_more *more);
 /* The same back: everything but id, stack, and what is derived. `more` NULL: zeros. */
 void state_site_give(
 	const struct state_site *in, const struct state_more *more, struct snap_site *out);

@@ -278,8 +278,7 @@ static void site_prefetch(const struct snapshot *s, size_t i)
 		return;
 	__builtin_prefetch(&s->sites[i].id);
 	__builtin_prefetch(&s->sites[i].live_bytes);
-	__builtin_prefetch(&s->sites[i].temporary);
-	__builtin_prefetch(&s->sites[i].error);
+	__builtin_prefetch(&s->sites[i].temporary); /* the last of the numbers */
 }
 
 /* Whether ids rise; otherwise makes the order in which they do. 1, 0, or -ENOMEM. */
@@ -334,6 +333,8 @@ static int sites_put(struct tick_encoder *t, struct state *old, const struct sna
 {
 	int rising = sites_in_order(t, s), rc = rising < 0 ? rising : 0;
 	uint32_t before = old->sites, matched = 0;
+	/* Exact figures have none. */
+	bool errors = s->sampling.most != 0 || old->more;
 
 	for (size_t i = 0; rc == 0 && i < s->nsites; i++) {
 		const struct snap_site *site = &s->sites[rising ? i : t->order[i]];
@@ -345,7 +346,7 @@ static int sites_put(struct tick_encoder *t, struct state *old, const struct sna
 		if (site->id >= STATE_SITES_MAX || site->id < t->last_id)
 			continue;
 		matched += site->id < old->room && old->present[site->id];
-		state_site_take(site, &now, &more);
+		state_site_take(site, errors, &now, &more);
 		rc = site_put(t, old, site->id, &now, &more);
 	}
 	if (rc)

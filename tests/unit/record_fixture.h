@@ -73,6 +73,7 @@ static inline void program_init(struct program *p, uint64_t seed, size_t nsites)
 		.exit_status = -1,
 		.start_realtime_ns = 1700000000000000000ull };
 	p->head.totals.has_at_peak = true;
+	p->head.sampling.most = seed % 2 ? 512 << 10 : 0;
 	p->head.proc.valid = true;
 }
 
@@ -164,7 +165,7 @@ static inline void program_tick(struct program *p, uint64_t step_ns, unsigned bu
 		p->sites[i].temporary += dice(p) % 2;
 		if (dice(p) % 400 == 0)
 			p->gone[i] = !p->gone[i];
-		if (dice(p) % 50 == 0)
+		if (p->head.sampling.most && dice(p) % 50 == 0)
 			p->sites[i].error.live_bytes = dice(p) % 1000;
 	}
 	p->head.proc.rss = 1 << 20 | dice(p) % (1 << 20);
