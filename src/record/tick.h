@@ -30,7 +30,7 @@
 struct tick_encoder {
 	/* Where the large columns of the last tick begin and end, as offsets in it: packed one by
 	 * one they take less, since each has its own distribution. */
-	size_t cut[TICK_COLUMNS + 1];
+	size_t cut[2 * TICK_COLUMNS];
 	unsigned cuts;
 	struct bytes column[TICK_COLUMNS];
 	struct bytes threads, gone;

@@ -100,6 +100,38 @@ TEST(every_tick_comes_back)
 	}
 }
 
+/* Large columns are packed one by one; here all of them are large, and there are several groups. */
+TEST(many_sites_come_back)
+{
+	enum { MANY = 40 };
+	struct recording_writer *w = create(0);
+	struct snapshot *tick[MANY];
+	struct recording *r;
+	struct program p;
+
+	program_init(&p, 21, 4000);
+	for (size_t i = 0; i < MANY; i++) {
+		program_tick(&p, S_NS, 95);
+		for (size_t k = 0; k < p.nsites; k++) {
+			p.sites[k].error.live_bytes = dice(&p) % 900;
+			p.sites[k].error.live_blocks = dice(&p) % 900;
+			p.sites[k].error.allocs = dice(&p) % 900;
+			p.sites[k].error.alloc_bytes = dice(&p) % 900;
+			p.sites[k].temporary += dice(&p) % 900;
+			p.sites[k].at_peak_bytes = dice(&p) % 90000;
+			p.sites[k].at_peak_blocks = dice(&p) % 900;
+		}
+		tick[i] = program_snapshot(&p);
+		CHECK_INT(recording_add(w, tick[i]), 0);
+	}
+	CHECK_INT(recording_close(w), 0);
+	r = reopen(path);
+	ticks_compare(r, tick, MANY);
+	recording_free(r);
+	ticks_free(tick, MANY);
+	program_free(&p);
+}
+
 TEST(who_it_is_and_how_it_ended)
 {
 	struct recording_writer *w = create(0);
@@ -428,6 +460,7 @@ int main(void)
 {
 	folder_make();
 	RUN(every_tick_comes_back);
+	RUN(many_sites_come_back);
 	RUN(who_it_is_and_how_it_ended);
 	RUN(a_program_that_was_not_seen_to_end_is_a_copy);
 	RUN(one_tick_is_a_saved_snapshot);
