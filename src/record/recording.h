@@ -29,8 +29,8 @@ struct recording_writer *recording_create(
  * leak scans that are new; written to the file before it returns. A snapshot of the same moment as
  * the last one adds none. Names follow when they are known, within some seconds. Children of `s`
  * are ignored. 0, or -errno, once: the file is no longer written, and stays readable up to
- * the tick before; later calls do nothing and return 0. A file above its limit is thinned here,
- * which takes some seconds for each GB.
+ * the tick before; later calls do nothing and return 0. A file that comes
+ * near its limit is thinned by a thread meanwhile (some 20 s of processor time a GB).
  */
 int recording_add(struct recording_writer *w, const struct snapshot *s);
 /*

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "src/record/recording_store.h"
+#include "src/util/thread.h"
 
 /* After thinning, the file takes that part of the limit: so that it is not thinned all the time. */
 #define TARGET_PARTS 4u
@@ -22,7 +25,13 @@
 #define SPILL_SUFFIX ".heaptop-thin"
 
 struct compaction {
-	struct recording_writer *writer;
+	pthread_t thread;
+	atomic_bool done;
+	int rc; /* of the thread */
+	/* What is recorded, as of the start: the thread does not touch the writer. */
+	const char *old_path, *version;
+	uint64_t old_size, limit_bytes;
+	int old_fd; /* to be read; the recording's once that is open */
 	struct recording *from;
 	char *path; /* owned; of the new file */
 	int fd, spill;
@@ -166,22 +175,24 @@ static void replays_thin(struct compaction *c, uint64_t room)
 
 /* ---- the files ---- */
 
-/* The file under the recording's name must be the one that is written. */
-static int old_open(struct compaction *c)
+/* Whether the file under the recording's name is still the one that is written. */
+static int old_check(const struct recording_writer *w, int fd)
 {
-	char message[RECORDING_MESSAGE_MAX];
-	int fd = open(c->writer->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat a, b;
 
-	if (fd < 0)
+	if (fstat(fd, &a) != 0 || fstat(w->fd, &b) != 0)
 		return -errno;
-	if (fstat(fd, &a) != 0 || fstat(c->writer->fd, &b) != 0 || a.st_ino != b.st_ino ||
-		a.st_dev != b.st_dev) {
+	return a.st_ino == b.st_ino && a.st_dev == b.st_dev ? 0 : -ESTALE;
+}
+
+static int old_open(const struct recording_writer *w)
+{
+	int fd = open(w->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int rc = fd < 0 ? -errno : old_check(w, fd);
+
+	if (rc && fd >= 0)
 		close(fd);
-		return -ESTALE;
-	}
-	c->from = recording_open_fd(fd, c->writer->path, message);
-	return c->from ? 0 : -EIO;
+	return rc ? rc : fd;
 }
 
 /* A file without a name, beside the recording: it goes when it is closed. */
@@ -190,7 +201,7 @@ static int spill_open(struct compaction *c)
 	char *path;
 	int rc = 0;
 
-	if (asprintf(&path, "%s%s", c->writer->path, SPILL_SUFFIX) < 0)
+	if (asprintf(&path, "%s%s", c->old_path, SPILL_SUFFIX) < 0)
 		return -ENOMEM;
 	c->spill = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (c->spill < 0)
@@ -203,7 +214,7 @@ static int spill_open(struct compaction *c)
 
 static int new_open(struct compaction *c)
 {
-	if (asprintf(&c->path, "%s%s", c->writer->path, NEW_SUFFIX) < 0) {
+	if (asprintf(&c->path, "%s%s", c->old_path, NEW_SUFFIX) < 0) {
 		c->path = NULL;
 		return -ENOMEM;
 	}
@@ -220,7 +231,7 @@ static int new_write(struct compaction *c)
 {
 	int rc;
 
-	recording_put_magic(&c->out, c->writer->version);
+	recording_put_magic(&c->out, c->version);
 	rc = others_copy(c, false, NULL);
 	for (size_t i = 0; rc == 0 && i < c->from->nreplays; i++)
 		rc = replay_write(c, c->from->replays[i]);
@@ -229,47 +240,127 @@ static int new_write(struct compaction *c)
 	return rc ? rc : out_write(c);
 }
 
-/* The new file takes the old one's place; groups that were being written end. */
-static int new_take(struct compaction *c)
+static int thinned_write(struct compaction *c)
 {
-	struct recording_writer *w = c->writer;
+	uint64_t target = c->limit_bytes / TARGET_PARTS * TARGET_OF, others = 0;
+	char message[RECORDING_MESSAGE_MAX];
+	int rc;
 
-	if (rename(c->path, w->path) != 0)
-		return -errno;
-	close(w->fd);
-	w->fd = c->fd;
-	w->size = c->size;
-	c->fd = -1;
+	c->from = recording_open_fd(c->old_fd, c->old_path, c->old_size, message);
+	c->old_fd = -1;
+	if (!c->from)
+		return -EIO;
+	rc = new_open(c);
+	if (!rc)
+		rc = others_copy(c, false, &others);
+	if (rc)
+		return rc;
+	replays_thin(c, target > others ? target - others : 0);
+	return new_write(c);
+}
+
+static void *run(void *ctx)
+{
+	struct compaction *c = ctx;
+
+	c->rc = thinned_write(c);
+	atomic_store(&c->done, true); /* DONE */
+	return NULL;
+}
+
+static void compaction_free(struct compaction *c)
+{
+	if (c->fd >= 0) {
+		unlink(c->path);
+		close(c->fd);
+	}
+	if (c->old_fd >= 0)
+		close(c->old_fd);
+	if (c->spill >= 0)
+		close(c->spill);
+	recording_free(c->from);
+	bytes_free(&c->out);
+	bytes_free(&c->copy);
+	free(c->path);
+	free(c);
+}
+
+int recording_compact_start(struct recording_writer *w)
+{
+	struct compaction *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (!c)
+		return -ENOMEM;
+	*c = (struct compaction){ .old_path = w->path,
+		.version = w->version,
+		.old_size = w->size,
+		.limit_bytes = w->limit_bytes,
+		.fd = -1,
+		.spill = -1 };
+	c->old_fd = rc = old_open(w);
+	if (rc >= 0)
+		rc = thread_start(&c->thread, THREAD_STACK_BYTES, run, c);
+	if (rc) {
+		compaction_free(c);
+		return rc;
+	}
+	w->compaction = c;
+	/* What is recorded from now on can be read without what was before. */
 	for (size_t i = 0; i < w->nstreams; i++)
 		tick_writer_end_group(&w->streams[i]->ticks);
 	return 0;
 }
 
-int recording_compact(struct recording_writer *w)
+bool recording_compact_done(const struct recording_writer *w)
 {
-	struct compaction c = { .writer = w, .fd = -1, .spill = -1 };
-	uint64_t target = w->limit_bytes / TARGET_PARTS * TARGET_OF, others = 0;
-	int rc = old_open(&c);
+	return atomic_load(&w->compaction->done); /* DONE */
+}
 
-	if (!rc)
-		rc = new_open(&c);
-	if (!rc)
-		rc = others_copy(&c, false, &others);
-	if (!rc) {
-		replays_thin(&c, target > others ? target - others : 0);
-		rc = new_write(&c);
+/* Appends what was recorded since the start. */
+static int tail_copy(struct compaction *c, int fd, uint64_t size)
+{
+	int rc = bytes_room(&c->copy, COPY_BYTES) ? 0 : -ENOMEM;
+
+	for (uint64_t at = c->old_size; rc == 0 && at < size;) {
+		size_t most = size - at < COPY_BYTES ? size - at : COPY_BYTES;
+		ssize_t got = pread(fd, c->copy.data, most, (off_t)at);
+
+		rc = got > 0 ? recording_write_all(c->fd, c->copy.data, (size_t)got) : -EIO;
+		at += got > 0 ? (uint64_t)got : 0;
+		c->size += got > 0 ? (uint64_t)got : 0;
 	}
+	return rc;
+}
+
+/* The new file takes the old one's place. */
+static int new_take(struct compaction *c, struct recording_writer *w)
+{
+	int fd = old_open(w), rc = fd < 0 ? fd : tail_copy(c, fd, w->size);
+
+	if (fd >= 0)
+		close(fd);
+	if (!rc && rename(c->path, w->path) != 0)
+		rc = -errno;
+	if (rc)
+		return rc;
+	close(w->fd);
+	w->fd = c->fd;
+	w->size = c->size;
+	c->fd = -1;
+	return 0;
+}
+
+int recording_compact_finish(struct recording_writer *w)
+{
+	struct compaction *c = w->compaction;
+	int rc;
+
+	pthread_join(c->thread, NULL);
+	rc = c->rc;
 	if (!rc)
-		rc = new_take(&c);
-	if (c.fd >= 0) {
-		unlink(c.path);
-		close(c.fd);
-	}
-	if (c.spill >= 0)
-		close(c.spill);
-	recording_free(c.from);
-	bytes_free(&c.out);
-	bytes_free(&c.copy);
-	free(c.path);
+		rc = w->fd < 0 ? -ECANCELED : new_take(c, w);
+	compaction_free(c);
+	w->compaction = NULL;
 	return rc;
 }

@@ -382,7 +382,7 @@ static int file_read(struct recording *r, uint64_t from)
 	return 0;
 }
 
-struct recording *recording_open_fd(int fd, const char *path, char *message)
+struct recording *recording_open_fd(int fd, const char *path, uint64_t most, char *message)
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	struct stat st;
@@ -399,7 +399,7 @@ struct recording *recording_open_fd(int fd, const char *path, char *message)
 	rc = !r->path ? -ENOMEM : fstat(fd, &st) != 0 ? -errno : 0;
 	if (rc)
 		goto fail;
-	r->size = (uint64_t)st.st_size;
+	r->size = (uint64_t)st.st_size < most ? (uint64_t)st.st_size : most;
 	from = magic_read(fd, message);
 	if (from == 0)
 		goto fail;
@@ -421,7 +421,7 @@ struct recording *recording_open(const char *path, char *message)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd >= 0)
-		return recording_open_fd(fd, path, message);
+		return recording_open_fd(fd, path, UINT64_MAX, message);
 	error_hint_line(message, RECORDING_MESSAGE_MAX, "cannot open the recording", errno);
 	return NULL;
 }

@@ -36,6 +36,7 @@ struct recording_writer {
 	int fd; /* -1: no longer written */
 	uint64_t size, limit_bytes; /* of the file */
 	uint64_t compact_bytes; /* the size at which the file is thinned next */
+	struct compaction *compaction; /* owned; NULL: it is not being thinned */
 	struct recording_stream **streams; /* owned */
 	size_t nstreams, streams_room;
 	struct bytes out, packed;
@@ -54,9 +55,12 @@ int recording_write_all(int fd, const void *data, size_t len);
 void recording_put_magic(struct bytes *out, const char *version);
 /* Writes the index of a file that ends with a complete block. 0 or -errno. */
 int recording_put_index(int fd, uint64_t size);
-/* Thins the older parts of the file below the limit, in a new file that replaces it. 0 or -errno:
- * the file is as it was. */
-int recording_compact(struct recording_writer *w);
+/* Begins to thin the older parts of the file below the limit, in a thread. 0 or -errno. */
+int recording_compact_start(struct recording_writer *w);
+/* Whether recording_compact_finish need not wait; after a start only. */
+bool recording_compact_done(const struct recording_writer *w);
+/* Ends it: the thinned file takes the old one's place. 0 or -errno: the file is as it was. */
+int recording_compact_finish(struct recording_writer *w);
 
 /* ---- reading ---- */
 
@@ -108,8 +112,9 @@ struct recording {
 	char notice[RECORDING_MESSAGE_MAX];
 };
 
-/* As recording_open, of a descriptor, which becomes the recording's. */
-struct recording *recording_open_fd(int fd, const char *path, char *message);
+/* As recording_open, of a descriptor, which becomes the recording's; at most the first `most`
+ * bytes. */
+struct recording *recording_open_fd(int fd, const char *path, uint64_t most, char *message);
 /* Whether a group was thinned: it is packed, in the spill file. */
 bool replay_is_spilled(const struct group *g);
 /* Reads the ticks of a group on disk, and puts a thinned one there (struct history_source). */

@@ -20,9 +20,12 @@
 #define NAMES_NS       (10 * S_NS)
 #define NAMES_EARLY_NS (2 * S_NS)
 #define NAMES_EARLY    10u
-#define KEPT_BYTES     ((size_t)1 << 20) /* of buffers, between two ticks */
-#define PACE_NS	       S_NS
-#define PACE_SPAN_NS   (60 * S_NS)
+/* Thinning begins that part of the limit early, and is tried again that part later. */
+#define LIMIT_EARLY  16u
+#define LIMIT_AGAIN  8u
+#define KEPT_BYTES   ((size_t)1 << 20) /* of buffers, between two ticks */
+#define PACE_NS	     S_NS
+#define PACE_SPAN_NS (60 * S_NS)
 
 int recording_write_all(int fd, const void *data, size_t len)
 {
@@ -133,6 +136,11 @@ static int out_flush(struct recording_writer *w)
 	return 0;
 }
 
+static uint64_t compact_from(const struct recording_writer *w)
+{
+	return w->limit_bytes - w->limit_bytes / LIMIT_EARLY;
+}
+
 struct recording_writer *recording_create(
 	const char *path, const struct recording_options *o, char *message)
 {
@@ -145,7 +153,8 @@ struct recording_writer *recording_create(
 	if (rc < 0)
 		goto fail;
 	snprintf(w->version, sizeof(w->version), "%s", o->version);
-	w->limit_bytes = w->compact_bytes = o->limit_bytes;
+	w->limit_bytes = o->limit_bytes;
+	w->compact_bytes = compact_from(w);
 	/* The same file after a change of directory, or through a symbolic link. */
 	w->path = realpath(path, NULL);
 	if (w->path) {
@@ -281,21 +290,36 @@ static void pace_note(struct recording_writer *w)
 	w->paces++;
 }
 
-/* Thins the file if it is too large. If that fails, it goes on growing and is tried again. */
+/* The file could not be thinned: it goes on growing, and that is tried again. */
+static void limit_fail(struct recording_writer *w, int rc)
+{
+	w->compact_bytes = w->size + w->limit_bytes / LIMIT_AGAIN;
+	error_hint_line(w->trouble, sizeof(w->trouble), "the recording cannot be thinned", rc);
+}
+
+static void limit_finish(struct recording_writer *w)
+{
+	int rc = recording_compact_finish(w);
+
+	w->compact_bytes = compact_from(w);
+	w->trouble[0] = '\0';
+	if (rc || w->size > w->compact_bytes)
+		limit_fail(w, rc ? rc : -EFBIG);
+}
+
+/* Thins the file before it reaches its limit, beside the recording; at the limit it waits. */
 static void limit_keep(struct recording_writer *w)
 {
-	int rc;
+	int rc = 0;
 
-	if (w->limit_bytes == 0 || w->size <= w->compact_bytes)
+	if (w->limit_bytes == 0)
 		return;
-	rc = recording_compact(w);
-	w->compact_bytes = w->limit_bytes;
-	w->trouble[0] = '\0';
-	if (rc == 0 && w->size <= w->limit_bytes)
-		return;
-	w->compact_bytes = w->size + w->limit_bytes / 8;
-	error_hint_line(
-		w->trouble, sizeof(w->trouble), "recording is above its limit", rc ? rc : -EFBIG);
+	if (!w->compaction && w->size > w->compact_bytes)
+		rc = recording_compact_start(w);
+	if (rc)
+		limit_fail(w, rc);
+	if (w->compaction && (w->size > w->limit_bytes || recording_compact_done(w)))
+		limit_finish(w);
 }
 
 int recording_add(struct recording_writer *w, const struct snapshot *snap)
@@ -418,6 +442,9 @@ int recording_close(struct recording_writer *w)
 
 	if (!w)
 		return 0;
+	/* Without it the file is whole, too. */
+	if (w->compaction)
+		(void)recording_compact_finish(w);
 	if (w->fd >= 0) {
 		rc = recording_put_index(w->fd, w->size);
 		/* A file without an index is read all the same. */

@@ -99,17 +99,12 @@ static_assert(sizeof(struct snap_rate_change) == 2 * sizeof(uint64_t), "so are t
 
 unsigned state_head_numbers(void)
 {
-	static unsigned count;
+	unsigned sum = 0;
 
-	for (size_t i = 0; count == 0 && i < NFIELDS; i++) {
-		unsigned sum = 0;
-
-		for (size_t k = 0; k < NFIELDS; k++)
-			sum += fields[k].count;
-		assert(sum <= STATE_HEAD_MAX);
-		count = sum;
-	}
-	return count;
+	for (size_t i = 0; i < NFIELDS; i++)
+		sum += fields[i].count;
+	assert(sum <= STATE_HEAD_MAX);
+	return sum;
 }
 
 static uint64_t number_take(const char *at, size_t size)

@@ -146,7 +146,7 @@ static void stream_check(struct recording *r, size_t stream, struct snapshot *la
 static void recording_check(int fd)
 {
 	char message[RECORDING_MESSAGE_MAX];
-	struct recording *r = recording_open_fd(fd, "fuzz", message);
+	struct recording *r = recording_open_fd(fd, "fuzz", UINT64_MAX, message);
 	struct snapshot *last[STREAMS + 1] = { 0 };
 
 	if (!r && (!message[0] || strchr(message, '\n')))
