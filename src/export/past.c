@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 /* The history's point i is the highest value in [i, i + 1) steps; without a change it has none. */
-static size_t from_history(const struct snapshot *s, struct timeline_point *out)
+static size_t from_history(const struct snapshot *s, uint64_t until_ns, struct timeline_point *out)
 {
 	size_t n = 0;
 
 	for (unsigned i = 0; i < s->history_points && i < SNAP_HISTORY_POINTS; i++) {
 		uint64_t ns = i * s->history_step_ns, bytes = s->history[i];
 
-		if (ns > s->uptime_ns)
+		if (ns >= until_ns)
 			break;
 		out[n++] = (struct timeline_point){
 			.ns = ns, .live_bytes = bytes, .low_bytes = bytes, .high_bytes = bytes
@@ -73,17 +73,16 @@ static size_t thin(struct timeline_point *p, size_t n, size_t most)
 struct timeline_point *past_points(
 	const struct snapshot *s, const struct timeline *t, size_t most, size_t *npoints)
 {
-	size_t n = t && t->npoints ? t->npoints : SNAP_HISTORY_POINTS;
-	struct timeline_point *out = calloc(n + 1, sizeof(*out));
+	size_t kept = t ? t->npoints : 0, n;
+	struct timeline_point *out = calloc(SNAP_HISTORY_POINTS + kept + 1, sizeof(*out));
 
 	*npoints = 0;
 	if (!out)
 		return NULL;
-	if (t && t->npoints)
-		for (size_t i = 0; i < n; i++)
-			out[i] = t->points[i];
-	else
-		n = from_history(s, out);
+	/* The time line begins when a viewer attached; the history, when the program started. */
+	n = from_history(s, kept ? t->points[0].ns : s->uptime_ns + 1, out);
+	for (size_t i = 0; i < kept; i++)
+		out[n++] = t->points[i];
 	n = add_moment(s, out, n);
 	*npoints = thin(out, n, most);
 	return out;

@@ -185,6 +185,11 @@ TEST(past)
 	CHECK_INT(n, 4);
 	CHECK(p[1].ns == 1000000000 && p[1].live_bytes == 55);
 	free(p);
+	points[0].ns = 1500000000;
+	p = past_points(&s, &(struct timeline){ .points = points, .npoints = 1 }, 50, &n);
+	CHECK_INT(n, 4);
+	CHECK(p[1].live_bytes == 55 && p[2].ns == 1500000000);
+	free(p);
 }
 
 TEST(dot_escapes)
