@@ -228,7 +228,7 @@ def export():
         here = os.getcwd()
         os.chdir(scratch)
         try:
-            play_attached(program.pid, "L\n:until definite_plain\nx\n:until saved\n")
+            play_attached(program.pid, "L\n:until definite_plain\nx\nEnter\n:until saved\n")
         finally:
             os.chdir(here)
         with open(os.path.join(scratch, "heaptop-snapshot-%d-1.txt" % program.pid), encoding="utf-8") as f:
