@@ -143,6 +143,14 @@ def moments():
     frame = run([HEAPTOP, "-r", FILE, "-b"], env=env())
     check(b"asked_keep" in frame.stdout, frame.stdout.decode() + frame.stderr.decode())
     check_equal(segment_files(), [], "what is left")
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":until asked_keep\n:until PAST\nx\n:type heaptop\nEnter\n:until saved\n")
+    done = run([HEAPTOP, "-r", FILE, "--at", "mark:few", "--script", script], env=env(), cwd=scratch)
+    check_equal((done.returncode, done.stderr), (0, b""), "the screen at a mark")
+    name = os.path.join(scratch, "heaptop-snapshot-%s-1.heaptop" % program.pid)
+    check_equal(kept(read(file=name)), 10, "blocks in a snapshot of the past")
+    os.unlink(name)
 
 
 @case("a moment that is not there is refused in one line")
