@@ -408,6 +408,9 @@ static int run_all(void *ctx)
 	config_take(&config, &o);
 	if (event_command_is(&o))
 		return event_command_run(&o);
+	if (o.event_format)
+		return failure_print_reason(
+			"--format", "the file of -r must be a recording of events");
 	if (o.headless)
 		return record_run(&o);
 	status = file_report(&o);

@@ -2,7 +2,7 @@
 /*
  * One order for the events of all threads (event_order.h). A queue for each slot; of those whose
  * first event fits, the one with the lowest tick is next. An event that a full reading of all rings
- * since has not made fit, will never: what happened before it was in a ring by then.
+ * since has not made fit, will never.
  */
 #include "src/record/event_order.h"
 
@@ -12,12 +12,10 @@
 
 #include "src/record/event_blocks.h"
 
-#define PASSES_TO_WAIT                                                                             \
-	2u /* the reading that saw an event may have been ahead of the one it needs */
-#define BEFORE	      UINT32_MAX /* slot of a block that no event allocated */
-#define TICK_MAX      (UINT64_MAX >> (EVENT_TICK_SHIFT + 1))
-#define TICKS_OWED    64u /* how long after a free its allocation may come */
-#define TICKS_TO_WAIT 16u /* a millisecond: as late as another thread's stamp may be */
+#define BEFORE	   UINT32_MAX /* slot of a block that no event allocated */
+#define TICK_MAX   (UINT64_MAX >> (EVENT_TICK_SHIFT + 1))
+#define TICKS_OWED 64u /* how long after a free its allocation may come */
+#define SLACK	   2u /* ticks by which a stamp may be too old, when two threads publish at once */
 
 struct queue {
 	struct event_raw *events;
@@ -292,6 +290,18 @@ static uint32_t lowest(const struct event_order *o, uint64_t *next)
 	return found;
 }
 
+/* Nothing overtakes an event that waits: what it waits for has no later stamp. */
+static uint64_t limit_of(const struct event_order *o, uint64_t until)
+{
+	for (uint32_t i = 0; o->waiting > 0 && i < o->slots; i++) {
+		const struct queue *q = &o->queue[i];
+
+		if (q->count > 0 && q->waits_for != 0 && first_tick(q) + SLACK < until)
+			until = first_tick(q) + SLACK + 1;
+	}
+	return until;
+}
+
 /* Passes on what fits, below `until`. */
 static void fitting_pass_on(struct event_order *o, uint64_t until)
 {
@@ -301,9 +311,9 @@ static void fitting_pass_on(struct event_order *o, uint64_t until)
 	while ((slot = lowest(o, &next)) != EVENT_SLOTS_MAX) {
 		struct queue *q = &o->queue[slot];
 		uint32_t waiting = o->waiting;
-		uint64_t to = next < until ? next + 1 : until;
+		uint64_t limit = limit_of(o, until), to = next < limit ? next + 1 : limit;
 
-		if (first_tick(q) >= until)
+		if (first_tick(q) >= limit)
 			break;
 		/* Another queue may come to be the lowest when it stops waiting. */
 		while (q->count > 0 && first_tick(q) < to && o->waiting >= waiting)
@@ -316,27 +326,27 @@ static void fitting_pass_on(struct event_order *o, uint64_t until)
  * may be what a free waits for. */
 static uint32_t lowest_waiting(const struct event_order *o)
 {
+	uint64_t limit = limit_of(o, UINT64_MAX);
 	uint32_t found = EVENT_SLOTS_MAX;
-	bool allocates = false;
 
 	for (uint32_t i = 0; o->waiting > 0 && i < o->slots; i++) {
 		const struct queue *q = &o->queue[i];
-		bool alloc = q->count > 0 && q->events[q->first].kind == EVENT_RAW_ALLOC;
 
-		if (q->count == 0 || q->waits_for == 0 || (allocates && !alloc))
+		if (q->count == 0 || q->waits_for == 0 || first_tick(q) >= limit)
 			continue;
-		if (found == EVENT_SLOTS_MAX || (alloc && !allocates) ||
-			first_tick(q) < first_tick(&o->queue[found])) {
+		if (q->events[q->first].kind == EVENT_RAW_ALLOC)
+			return i;
+		if (found == EVENT_SLOTS_MAX || first_tick(q) < first_tick(&o->queue[found]))
 			found = i;
-			allocates = alloc;
-		}
 	}
 	return found;
 }
 
+/* What it waits for happened before it, so a reading of all rings that began after it was seen has
+ * seen that, too. */
 static bool waits_in_vain(const struct event_order *o, const struct queue *q, uint64_t until)
 {
-	return o->pass - q->waits_since > PASSES_TO_WAIT && first_tick(q) + TICKS_TO_WAIT < until;
+	return o->pass > q->waits_since && first_tick(q) + SLACK < until;
 }
 
 int event_order_pass(struct event_order *o, uint64_t until, bool last)

@@ -157,27 +157,23 @@ static struct snapshot *image_snapshot(struct event_recording *r, uint32_t strea
 	return s;
 }
 
-/* Time in an image, from time since the first image's start. False: it had not begun. */
-static bool image_time(
-	const struct event_recording *r, uint32_t stream, uint64_t at_ns, uint64_t *out)
+/* Time in an image, from that in the one that is shown. False: it had not begun. */
+static bool image_time(const struct event_recording *r, uint32_t stream, uint32_t shown,
+	uint64_t at_ns, uint64_t *out)
 {
-	uint64_t from = event_read_about(r, 0)->start_realtime_ns,
-		 start = event_read_about(r, stream)->start_realtime_ns;
-	uint64_t later = start > from ? start - from : 0;
+	uint64_t start = event_read_about(r, stream)->start_realtime_ns,
+		 at = event_read_about(r, shown)->start_realtime_ns + at_ns;
 
-	*out = at_ns == UINT64_MAX ? at_ns : at_ns - later;
-	return at_ns >= later;
+	*out = at_ns == UINT64_MAX ? at_ns : at - start;
+	return at_ns == UINT64_MAX || at >= start;
 }
 
-/* The last image of the first one's process that had begun. */
-static uint32_t image_shown(const struct event_recording *r, uint64_t at_ns)
+uint32_t event_snapshot_stream(const struct event_recording *r)
 {
 	uint32_t shown = 0;
-	uint64_t at;
 
 	for (uint32_t i = 1; i < event_read_streams(r); i++)
-		if (event_read_about(r, i)->pid == event_read_about(r, 0)->pid &&
-			image_time(r, i, at_ns, &at))
+		if (event_read_about(r, i)->pid == event_read_about(r, 0)->pid)
 			shown = i;
 	return shown;
 }
@@ -191,7 +187,7 @@ static int children_add(struct event_recording *r, uint32_t shown, uint64_t at_n
 	if (!o->children)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		if (i == shown || !image_time(r, i, at_ns, &at))
+		if (i == shown || !image_time(r, i, shown, at_ns, &at))
 			continue;
 		o->children[o->nchildren] = image_snapshot(r, i, at);
 		if (!o->children[o->nchildren])
@@ -203,13 +199,10 @@ static int children_add(struct event_recording *r, uint32_t shown, uint64_t at_n
 
 struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns)
 {
-	uint32_t shown = image_shown(r, at_ns);
-	struct snapshot *s;
+	uint32_t shown = event_snapshot_stream(r);
+	struct snapshot *s = image_snapshot(r, shown, at_ns);
 	struct owner *o;
-	uint64_t at;
 
-	(void)image_time(r, shown, at_ns, &at);
-	s = image_snapshot(r, shown, at);
 	if (!s)
 		return NULL;
 	o = s->owner;

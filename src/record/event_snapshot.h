@@ -6,10 +6,13 @@
 #include "src/record/event_read.h"
 
 /*
- * The launched program's last image, `at_ns` after the start of its first one (UINT64_MAX: at its
- * end), with the other images and children that had begun by then. The recording must outlive it.
- * NULL and errno: ENODATA if nothing had begun, or ENOMEM.
+ * The launched program's last image, `at_ns` after its start (UINT64_MAX: at its end), with the
+ * other images and children that had begun by then. The recording must outlive it. NULL and errno
+ * ENOMEM.
  */
+/* The stream of that image. */
+uint32_t event_snapshot_stream(const struct event_recording *r);
+
 struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns);
 
 #endif

@@ -4,13 +4,16 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "src/model/moment.h"
+#include "src/export/events.h"
 #include "src/record/event_snapshot.h"
 #include "src/run/at_time.h"
 #include "src/run/failure.h"
 #include "src/run/output_file.h"
+#include "src/run/packed_file.h"
 #include "src/run/report.h"
 
 bool event_command_is(const struct options *o)
@@ -76,6 +79,75 @@ static int snapshot_put(struct event_recording *r, const struct options *o, int 
 	return rc;
 }
 
+/* ---- all events, in other tools' formats ---- */
+
+#define PIECE_BYTES 65536u
+
+struct exporting {
+	struct event_recording *r;
+	uint32_t stream;
+	const struct export_events_format *format;
+	struct export_events *x;
+	struct strbuf text;
+	struct packed_file *file;
+	uint64_t ns;
+	int error;
+};
+
+static void text_put(struct exporting *c)
+{
+	int rc = c->text.failed ? -ENOMEM : packed_file_put(c->file, c->text.data, c->text.len);
+
+	if (c->error == 0)
+		c->error = rc;
+	strbuf_reset(&c->text);
+}
+
+static void event_put(void *ctx, const struct event *e)
+{
+	struct exporting *c = ctx;
+	const char *function;
+	const struct export_event out = { .frees = e->kind == EVENT_FREE,
+		.ns = e->tick << EVENT_TICK_SHIFT,
+		.number = e->number,
+		.size = e->size,
+		.site = e->site,
+		.stack = e->kind == EVENT_LOST
+				 ? NULL
+				 : event_read_stack(c->r, c->stream, e->site, &function) };
+
+	c->ns = out.ns;
+	if (e->kind == EVENT_LOST || c->error != 0)
+		return;
+	c->format->event(c->x, &out);
+	if (c->text.len >= PIECE_BYTES)
+		text_put(c);
+}
+
+static int events_put(struct event_recording *r, const struct options *o, int fd)
+{
+	static const struct export_events_format *const formats[] = { &export_events_mtrace,
+		&export_events_heaptrack };
+	struct exporting c = { .r = r,
+		.stream = event_snapshot_stream(r),
+		.format = formats[strcmp(o->event_format, formats[0]->name) != 0] };
+	const struct event_about *a = event_read_about(r, c.stream);
+	const struct export_events_about about = { a->command, (uint64_t)sysconf(_SC_PAGESIZE) };
+	const struct event_sink sink = { &c, event_put };
+	int rc;
+
+	c.file = packed_file_open(fd, o->output);
+	c.x = c.file ? c.format->begin(&c.text, &about) : NULL;
+	c.error = c.x ? event_read_each(r, c.stream, &sink) : -ENOMEM;
+	if (c.x && !c.format->end(c.x, a->ended ? a->ended_ns : c.ns))
+		c.error = -ENOMEM;
+	text_put(&c);
+	rc = packed_file_close(c.file);
+	strbuf_free(&c.text);
+	rc = c.error ? c.error : rc;
+	return rc ? failure_print_errno("cannot write all events", rc) : 0;
+}
+
 int event_command_run(const struct options *o)
 {
 	char message[EVENT_FILE_MESSAGE_MAX];
@@ -91,7 +163,7 @@ int event_command_run(const struct options *o)
 	r = event_read_open(o->file, message);
 	if (!r)
 		return failure_print(message);
-	rc = snapshot_put(r, o, fd);
+	rc = o->event_format ? events_put(r, o, fd) : snapshot_put(r, o, fd);
 	event_read_free(r);
 	return rc;
 }

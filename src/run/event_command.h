@@ -8,7 +8,8 @@
 
 /* Whether the file that the options name is such a recording. */
 bool event_command_is(const struct options *o);
-/* Returns the exit status of heaptop. */
+/* A report, or with event_format all events of the image that reports show. Returns the exit status
+ * of heaptop. */
 int event_command_run(const struct options *o);
 
 #endif

@@ -3,6 +3,7 @@
 #include "src/run/event_stream.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,8 +178,8 @@ ssize_t event_stream_pass(struct event_stream *s, bool last)
 	int rc;
 
 	process_check(s);
-	/* So that an event after now has no older stamp. A program that is gone writes none. */
-	if (s->running && s->busy)
+	/* So that the events of a quiet program have a recent stamp, too. */
+	if (s->running && (s->busy || kill(s->identity.pid, 0) == 0))
 		read_publish_clock(s->segment, now);
 	slots = read_events_slots(s->segment);
 	for (ssize_t slot = 0; slot < slots; slot++) {

@@ -45,7 +45,8 @@ enum fact {
 	LIVE_SCREEN = 1ull << 36,
 	DIFF = 1ull << 40,
 	RECORD_EVENTS = 1ull << 44,
-	LOSSLESS = 1ull << 45
+	LOSSLESS = 1ull << 45,
+	EVENT_FORMAT = 1ull << 46
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -100,6 +101,9 @@ static const struct rule {
 		"--record-events requires every block to be recorded: not with --sample or "
 		"--max-overhead" },
 	{ RECORD_EVENTS, READONLY, 0, "--record-events writes a file: not with --readonly" },
+	{ EVENT_FORMAT, BATCH | AT, READ,
+		"--format mtrace and heaptrack require -r FILE with recorded events, and write all "
+		"of them" },
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
@@ -149,6 +153,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->batch && o->frames != 1, FRAMES },
 		{ o->record_events, RECORD_EVENTS },
 		{ o->lossless, LOSSLESS },
+		{ o->event_format, EVENT_FORMAT },
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
 		{ o->record, RECORD },

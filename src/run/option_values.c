@@ -308,7 +308,15 @@ int option_values_filter(struct options *o, const char *value, struct option_err
 
 int option_values_format(struct options *o, const char *value, struct option_error *why)
 {
-	int found = word_parse(value, format_words, why);
+	static const char *const event_words[] = { "mtrace", "heaptrack", NULL };
+	int found = word_find(value, event_words);
+
+	if (found >= 0) {
+		o->event_format = event_words[found];
+		o->format_given = true;
+		return 0;
+	}
+	found = word_parse(value, format_words, why);
 
 	if (found < 0)
 		return -EINVAL;

@@ -21,6 +21,13 @@ $(B)/tests/targets/plugin/waits.so: tests/targets/plugin/waits.cc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O1 -g -std=c++17 -pthread -shared -fPIC -o $@ $<
 
+# Preloaded behind libheaptop: an account of its own.
+TEST_EXTRA += $(B)/tests/targets/plugin/logger.so
+$(B)/tests/targets/plugin/logger.so: tests/targets/plugin/logger.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE $(TARGET_CFLAGS) -Wno-frame-address -shared -fPIC -o $@ $<
+
 # Linked with a library whose constructor comes before ours.
 $(B)/tests/targets/plugin/locale.so: tests/targets/plugin/locale.c Makefile
 	$(call say,CC,$@)
