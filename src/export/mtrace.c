@@ -2,8 +2,8 @@
 /*
  * Events as glibc's mtrace(3) writes them, for mtrace(1): "@ CALLER + ADDRESS SIZE" for a block,
  * "@ CALLER - ADDRESS" for its free (glibc malloc/mtrace-impl.c, malloc/mtrace.pl). A caller is
- * "MODULE:(FUNCTION+0xOFFSET)[0xADDRESS]", without spaces. Of a free the caller is not recorded, so
- * it has none.
+ * "MODULE:(FUNCTION+0xOFFSET)[0xADDRESS]", without spaces. The caller of a free is not recorded: it
+ * is 0.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -274,8 +274,7 @@ static void images_watch(struct event_drain *d)
 
 	d->inotify = -1;
 	if (!slash || (size_t)(slash - path) >= sizeof(d->directory) || d->options.attached ||
-		read_identity_of_file(path, &d->identity, message) != 0 ||
-		d->identity.family == 0)
+		read_identity_of_file(path, &d->identity, message) != 0 || d->identity.family == 0)
 		return;
 	memcpy(d->directory, path, (size_t)(slash - path));
 	d->family = d->identity.family;

@@ -210,7 +210,7 @@ def agree_threads():
 
 @case("--at: a moment's sums are those of the events before it")
 def at_time():
-    _, _, file = record([PYTHON, "-c", LOOP], "--lossless", env=environment(PYTHONMALLOC="malloc"))
+    _, _, file = record([PYTHON, "-I", "-S", "-c", LOOP], "--lossless")
     whole = replay(file)
     last = 0
     for part in (10, 35, 60, 85):

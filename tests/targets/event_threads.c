@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define THREADS 4
-#define SLOTS	64
-#define MARK	1000000u
+#define THREADS	 4
+#define SLOTS	 64
+#define MARK	 1000000u
 #define PAUSE_US 5000 /* more than the resolution of a recording's times */
 
 static void *slot[SLOTS];
@@ -43,8 +43,9 @@ static void step(uint64_t *seed)
 
 	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
 	at = &slot[*seed >> 33 & (SLOTS - 1)];
-	mine = *seed >> 40 & 3 ? equal_block() : *seed >> 42 & 1 ? small_block(*seed >> 45)
-								  : large_block(*seed >> 45);
+	mine = *seed >> 40 & 3	 ? equal_block()
+	       : *seed >> 42 & 1 ? small_block(*seed >> 45)
+				 : large_block(*seed >> 45);
 	if (*seed >> 50 & 1)
 		mine = realloc(mine, 24 + (*seed >> 52 & 31));
 	old = __atomic_exchange_n(at, mine, __ATOMIC_ACQ_REL);
