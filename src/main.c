@@ -302,12 +302,13 @@ static int report_show(const struct options *o, const struct config *config, str
 static int diff_show(const struct options *o, const struct config *config, struct script *script)
 {
 	struct tui_options t = tui_options_make(false, o, config);
-	struct settings settings = config->settings;
+	static struct settings settings; /* the stack may be small */
 	struct diff_run *r = diff_run_open(o);
 	int rc;
 
 	if (!r)
 		return FAILURE_EXIT;
+	settings = config->settings;
 	snprintf(settings.off[SETTINGS_SITES], sizeof(settings.off[SETTINGS_SITES]),
 		"kept rate trend age growth");
 	t.settings = &settings;

@@ -97,6 +97,33 @@ static void totals_make(struct diff *d)
 
 /* ---- rows ---- */
 
+static void larger_take(const struct snap_site **site, const struct snap_site *other)
+{
+	if (other && (!*site || other->alloc_bytes > (*site)->alloc_bytes))
+		*site = other;
+}
+
+/* The stacks to show: those that differ, if there are any. */
+static void sites_choose(
+	struct diff *d, const struct keys_entry *entries, size_t n, const uint32_t *row)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct diff_row *r = &d->rows[row[i]];
+
+		if (!entries[i].site[0] || !entries[i].site[1]) {
+			larger_take(&r->a, entries[i].site[0]);
+			larger_take(&r->b, entries[i].site[1]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct diff_row *r = &d->rows[row[i]];
+		if (!r->a)
+			r->a = entries[i].site[0];
+		if (!r->b)
+			r->b = entries[i].site[1];
+	}
+}
+
 static void row_entry_add(struct work *w, const struct keys_entry *e, size_t row)
 {
 	struct diff_row *r = &w->d->rows[row];
@@ -104,10 +131,6 @@ static void row_entry_add(struct work *w, const struct keys_entry *e, size_t row
 
 	for (size_t i = 0; i < runs_of(w->d) * VALUE_COUNT; i++)
 		to[i] += e->values[i];
-	if (e->site[0] && (!r->a || e->site[0]->alloc_bytes > r->a->alloc_bytes))
-		r->a = e->site[0];
-	if (e->site[1] && (!r->b || e->site[1]->alloc_bytes > r->b->alloc_bytes))
-		r->b = e->site[1];
 	r->sites_a += e->sites[0];
 	r->sites_b += e->sites[1];
 }
@@ -228,6 +251,7 @@ static bool rows_make(struct work *w)
 	d->nrows = w->match.nrows;
 	for (size_t i = 0; i < count; i++)
 		row_entry_add(w, &entries[i], w->match.row[i]);
+	sites_choose(d, entries, count, w->match.row);
 	for (size_t i = 0; i < d->nrows; i++) {
 		d->rows[i].match = w->match.how[i];
 		row_judge(w, i);
@@ -237,7 +261,8 @@ static bool rows_make(struct work *w)
 	free(p);
 	qsort_r(d->rows, d->nrows, sizeof(*d->rows), rows_compare, d);
 	for (size_t i = 0; i < d->nrows; i++) {
-		d->nchanged += row_class(&d->rows[i], (int)d->value) < 2;
+		d->nchanged += row_class(&d->rows[i], (int)d->value) == 0;
+		d->nmoved += row_class(&d->rows[i], (int)d->value) == 1;
 		d->nscattered += row_class(&d->rows[i], (int)d->value) == 2;
 	}
 	return true;

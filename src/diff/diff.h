@@ -47,7 +47,8 @@ struct diff_change {
 struct diff_row {
 	enum diff_kind kind; /* by diff.value */
 	enum diff_match match;
-	const struct snap_site *a, *b; /* the ones that allocate most; NULL: none */
+	const struct snap_site *a,
+		*b; /* that allocates most, of those whose stacks differ; or NULL */
 	uint32_t sites_a, sites_b; /* number of sites summed up */
 	struct diff_change change[VALUE_COUNT];
 };
@@ -65,8 +66,8 @@ struct diff {
 	uint64_t unmatched_a[VALUE_COUNT], unmatched_b[VALUE_COUNT]; /* in rows DIFF_UNMATCHED */
 	struct diff_row *rows; /* real changes first, the largest one first */
 	size_t nrows;
-	size_t nchanged; /* rows whose kind is not DIFF_SAME, and whose change is real, come first
-			  */
+	size_t nchanged; /* rows with a real change; they come first, */
+	size_t nmoved; /* then the rows DIFF_MOVED */
 	size_t nscattered; /* rows whose change is not real */
 };
 

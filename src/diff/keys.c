@@ -90,16 +90,26 @@ static void own_add(struct keys *k, const char *name)
 		k->own[k->nown++] = name;
 }
 
-/* A function and a part of it that calls or is called by it (f.part.0 and f) are one frame; two
- * equal clones in a row are a recursion. */
-static bool is_part(const struct keys *k, uint32_t cut, const char *name)
+/* What is_part asks about the frame before. */
+struct before {
+	bool cut; /* its name was cut: it is a clone */
+	bool real; /* it is no inlined frame */
+};
+
+/*
+ * A function and a part of it that calls or is called by it (f.part.0 and f) are one frame, as are
+ * a part and what is inlined of the function that calls it; two equal clones in a row are a
+ * recursion.
+ */
+static bool is_part(const struct keys *k, struct before b, bool cut, bool inlined, const char *name)
 {
-	return (cut == 1 || cut == 2) && k->nall > 1 && k->all[k->nall - 1] == name;
+	return k->nall > 1 && k->all[k->nall - 1] == name && (cut != b.cut || (inlined && b.real));
 }
 
-static void frame_add(struct keys *k, const struct frame *f, uint32_t *cut)
+static void frame_add(struct keys *k, const struct frame *f, struct before *b)
 {
 	const char *name;
+	bool cut, part;
 	size_t len;
 
 	if (!f->function) {
@@ -107,15 +117,15 @@ static void frame_add(struct keys *k, const struct frame *f, uint32_t *cut)
 		name = unnamed_keep(k, f, false);
 		if (k->nown == 0 || k->own[k->nown - 1] != name)
 			own_add(k, name);
-		*cut = 0;
+		*b = (struct before){ false, false };
 		return;
 	}
 	len = function_name_plain(f->function);
 	name = name_keep(k, f->function, len);
-	*cut = (*cut & 1) << 1 | (f->function[len] != '\0');
-	if (is_part(k, *cut, name))
-		return;
-	if (function_name_starts(name))
+	cut = f->function[len] != '\0';
+	part = is_part(k, *b, cut, f->inlined, name);
+	*b = (struct before){ cut, !f->inlined };
+	if (part || function_name_starts(name))
 		return;
 	all_add(k, name);
 	if (!f->hidden)
@@ -125,12 +135,12 @@ static void frame_add(struct keys *k, const struct frame *f, uint32_t *cut)
 static void names_make(struct keys *k, const struct snap_site *site)
 {
 	const char *alloc = name_keep(k, site->alloc_function, strlen(site->alloc_function));
-	uint32_t cut = 0; /* bit 0: this frame's name was cut, bit 1: the one before */
+	struct before b = { false, false };
 
 	k->nall = k->nown = 0;
 	all_add(k, alloc);
 	for (uint32_t i = 0; i < site->stack->nframes; i++)
-		frame_add(k, &site->stack->frames[i], &cut);
+		frame_add(k, &site->stack->frames[i], &b);
 	if (k->nown == 0)
 		own_add(k, alloc);
 }

@@ -10,7 +10,8 @@
 #define PREFIX_LEAST 2u /* frames; the innermost alone may be an allocator of the program's own */
 #define PART_LEAST   2u /* frames */
 /* What may remain of a row's change when an entry joins it, as a part of the larger change. */
-#define REST_MAX 0.25
+#define REST_MAX    0.25
+#define RELATED_MAX 64u /* entries that are compared with each other */
 /* Stacks that are compared with all others of the other side; with more the way is left out. */
 #define PART_PAIRS_MAX UINT64_C(4000000)
 
@@ -86,6 +87,28 @@ static void equal_join(struct work *w)
 			row_join(w, row_new(w, DIFF_BY_STACK), (uint32_t)i, DIFF_BY_STACK);
 }
 
+/* ---- stacks with frames left out ---- */
+
+/* Whether `part` is `whole` without some frames. */
+static bool is_part(const struct keys_names *part, const struct keys_names *whole)
+{
+	uint32_t have = 0;
+
+	if (part->count > whole->count || 2 * part->count < whole->count)
+		return false;
+	for (uint32_t i = 0; i < whole->count && have < part->count; i++)
+		have += part->names[have] == whole->names[i];
+	return have == part->count;
+}
+
+/* `whole`: with the frames of allocators and standard libraries, too. */
+static bool related(const struct keys_entry *x, const struct keys_entry *y, bool whole)
+{
+	if (whole)
+		return is_part(&x->all, &y->all) || is_part(&y->all, &x->all);
+	return is_part(&x->own, &y->own) || is_part(&y->own, &x->own);
+}
+
 /* ---- equal inner frames ---- */
 
 static int own_compare(const struct keys_names *x, const struct keys_names *y)
@@ -155,6 +178,26 @@ static void own_join(struct work *w, size_t at, size_t end)
 		}
 }
 
+/* Whether each entry without a row has one on the other side that only lacks frames, or has more.
+ */
+static bool all_related(const struct work *w, const uint32_t *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct keys_entry *e = &w->entries[entries[i]];
+		bool found = w->m->row[entries[i]] != NO_ROW;
+
+		for (size_t k = 0; !found && k < n && n <= RELATED_MAX; k++) {
+			const struct keys_entry *other = &w->entries[entries[k]];
+
+			found = w->m->row[entries[k]] == NO_ROW && side_of(other) != side_of(e) &&
+				related(e, other, true);
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 /*
  * The sorted entries from `at` to `end` have `depth` inner frames in common: matches those that
  * have more first.
@@ -178,30 +221,11 @@ static void prefix_join(struct work *w, size_t at, size_t end, uint32_t depth)
 	if (ends)
 		own_join(w, at, same_frame(w, at, end, depth));
 	if (depth >= PREFIX_LEAST && both_sides(w, w->left + at, end - at, of))
-		range_join(w, w->left + at, end - at, DIFF_BY_PREFIX);
+		range_join(w, w->left + at, end - at,
+			all_related(w, w->left + at, end - at) ? DIFF_BY_PART : DIFF_BY_PREFIX);
 }
 
-/* ---- frames left out ---- */
-
-/* Whether `part` is `whole` without some frames. */
-static bool is_part(const struct keys_names *part, const struct keys_names *whole)
-{
-	uint32_t have = 0;
-
-	if (part->count > whole->count || 2 * part->count < whole->count)
-		return false;
-	for (uint32_t i = 0; i < whole->count && have < part->count; i++)
-		have += part->names[have] == whole->names[i];
-	return have == part->count;
-}
-
-/* `whole`: with the frames of allocators and standard libraries, too. */
-static bool related(const struct keys_entry *x, const struct keys_entry *y, bool whole)
-{
-	if (whole)
-		return is_part(&x->all, &y->all) || is_part(&y->all, &x->all);
-	return is_part(&x->own, &y->own) || is_part(&y->own, &x->own);
-}
+/* ---- parts ---- */
 
 static uint32_t frames_apart(const struct keys_entry *x, const struct keys_entry *y)
 {

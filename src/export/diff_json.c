@@ -135,6 +135,7 @@ void export_diff_json(
 	unmatched_put(w, "unmatched_a", d, d->unmatched_a);
 	unmatched_put(w, "unmatched_b", d, d->unmatched_b);
 	writer_uint(w, "changed", d->nchanged);
+	writer_uint(w, "moved", d->nmoved);
 	writer_uint(w, "scattered", d->nscattered);
 	writer_uint(w, "compared", d->nrows);
 	writer_array(w, "sites");

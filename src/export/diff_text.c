@@ -246,23 +246,32 @@ static void others_put(struct strbuf *out, const struct diff *d)
 		strbuf_puts(out, "; --value chooses\n");
 }
 
-static void rows_put(struct strbuf *out, const struct diff *d, const struct export_options *o)
+static void count_put(struct strbuf *out, const struct diff *d, size_t shown)
 {
-	size_t shown = o->top && o->top < d->nchanged ? o->top : d->nchanged;
+	const char *of = value_table[d->value].title;
 	char part[UNITS_MAX + 8], changed[UNITS_MAX + 8], all[UNITS_MAX + 8];
 
+	units_exact(all, d->nrows);
 	if (d->nchanged)
 		strbuf_printf(out, "\n%s of %s changed call sites, by %s; %s compared\n",
-			units_exact(part, shown), units_exact(changed, d->nchanged),
-			value_table[d->value].title, units_exact(all, d->nrows));
+			units_exact(part, shown), units_exact(changed, d->nchanged), of, all);
 	else
-		strbuf_printf(out, "\nno call site changed in %s; %s compared\n",
-			value_table[d->value].title, units_exact(all, d->nrows));
-	others_put(out, d);
+		strbuf_printf(out, "\nno call site changed in %s; %s compared\n", of, all);
+	if (d->nmoved)
+		strbuf_printf(out, "%s moved: the same figures, but another stack\n",
+			units_exact(all, d->nmoved));
 	if (d->nscattered)
-		strbuf_printf(out, "%s more differ by no more than chance\n",
-			units_exact(all, d->nscattered));
-	for (size_t i = 0; i < shown; i++)
+		strbuf_printf(
+			out, "%s differ by no more than chance\n", units_exact(all, d->nscattered));
+	others_put(out, d);
+}
+
+static void rows_put(struct strbuf *out, const struct diff *d, const struct export_options *o)
+{
+	size_t listed = d->nchanged + d->nmoved, top = o->top && o->top < listed ? o->top : listed;
+
+	count_put(out, d, top < d->nchanged ? top : d->nchanged);
+	for (size_t i = 0; i < top; i++)
 		row_put(out, d, &d->rows[i], i + 1, o);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Small programs for the tests of diffs, written as text: "f g main" is a stack, innermost first. A
- * name that begins with '~' is hidden, "?LIB+OFFSET" has no name. Figures are bytes, in blocks of
- * 10; all are live, and nothing is at the peak.
+ * name that begins with '~' is hidden, with '^' inlined; "?LIB+OFFSET" has no name. Figures are
+ * bytes, in blocks of 10; all are live, and nothing is at the peak.
  */
 #ifndef TESTS_UNIT_DIFF_FIXTURE_H
 #define TESTS_UNIT_DIFF_FIXTURE_H
@@ -41,7 +41,8 @@ static void fixture_frame(struct frame *f, struct snap_module *m, char *name, ui
 		return;
 	}
 	f->hidden = *name == '~';
-	f->function = name + f->hidden;
+	f->inlined = *name == '^';
+	f->function = name + (f->hidden || f->inlined);
 	f->file = "/src/app.c";
 }
 

@@ -86,6 +86,28 @@ TEST(clones_and_parts_are_their_function)
 	diff_free(d);
 }
 
+/* A compiler made a function of f's end, which a copy of f's beginning in g calls. */
+TEST(a_part_and_the_inlined_rest_are_one_frame)
+{
+	struct diff *d = between(
+		FIXTURE(&left, 0, { "f g main", 100 }), FIXTURE(&right, 0, { "f ^f g main", 100 }));
+
+	CHECK_STR(row_text(d, 0), "same stack f 100 100");
+	diff_free(d);
+}
+
+/* What is shown of a row is what differs. */
+TEST(the_stacks_that_differ_are_shown)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "~x f main", 1000 }),
+		FIXTURE(&right, 0, { "~x f main", 900 }, { "~x wrap f main", 100 }));
+
+	CHECK_STR(row_text(d, 0), "moved part wrap 1000 1000");
+	CHECK_INT(d->nchanged, 0);
+	CHECK_INT(d->nmoved, 1);
+	diff_free(d);
+}
+
 TEST(what_changed_comes_first)
 {
 	struct diff *d = between(FIXTURE(&left, 0, { "a main", 100 }, { "b main", 500 },
@@ -311,6 +333,8 @@ int main(void)
 	RUN(names_without_what_compilers_add);
 	RUN(other_addresses_and_lines_make_no_difference);
 	RUN(clones_and_parts_are_their_function);
+	RUN(a_part_and_the_inlined_rest_are_one_frame);
+	RUN(the_stacks_that_differ_are_shown);
 	RUN(what_changed_comes_first);
 	RUN(frames_of_standard_libraries_may_differ);
 	RUN(a_call_of_the_library_stays_that_call);
