@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A program on the screen (program_show.h). Main thread. */
+#include "src/show/program_show.h"
+
+#include <errno.h>
+
+#include "src/run/failure.h"
+#include "src/run/run.h"
+#include "src/run/screen_source.h"
+#include "src/run/snapshot_file.h"
+
+static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
+{
+	struct export_options e;
+
+	screen_source_export_options(ctx, &e);
+	screen_run_shown(&e, shown);
+	return screen_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
+}
+
+/* NULL functions: a segment that was read has no program, an attached program is not ours to end,
+ * and the output of a program without a terminal of its own is not seen. */
+static struct tui_source source_make(
+	struct screen_source *s, const struct run *r, const struct options *o)
+{
+	bool live = o->mode != OPTIONS_READ, own_output = run_output(r) != NULL;
+
+	return (struct tui_source){
+		.ctx = s,
+		.tick = screen_source_tick,
+		.detail = screen_source_detail,
+		.fds = screen_source_fds,
+		.ready = screen_source_ready,
+		.now_ns = screen_source_now,
+		.output_lines = own_output ? screen_source_output_lines : NULL,
+		.output_line = own_output ? screen_source_output_line : NULL,
+		.output_resize = own_output ? screen_source_output_resize : NULL,
+		.save = save,
+		.save_formats = snapshot_file_formats(),
+		.moment_show = screen_source_moment_show,
+		.moment_take = screen_source_moment_take,
+		.timeline = screen_source_timeline,
+		.end = run_child(r) ? screen_source_end : NULL,
+		.sample = live ? screen_source_sample : NULL,
+		.map = live ? screen_source_map : NULL,
+		.mark = live ? screen_source_mark : NULL,
+		.mark_name = screen_source_mark_name,
+		.since = screen_source_since,
+		.processes = screen_source_processes,
+		.process_show = screen_source_process_show,
+		.leaks = live ? screen_source_scan_state : NULL,
+		.leaks_scan = live ? screen_source_scan : NULL,
+		.leaks_cancel = live ? screen_source_scan_cancel : NULL,
+		.leaks_release = live && o->hold ? screen_source_scan_release : NULL,
+		.leaks_every = live ? screen_source_scan_every : NULL,
+		.leaks_suppress = live ? screen_source_suppress : NULL,
+		.bytes = live ? screen_source_bytes : NULL,
+		.source_text = screen_source_text,
+		.source_forget = screen_source_text_forget,
+		.hide_rules = screen_source_hide_rules,
+		.rules_set = screen_source_rules_set,
+		.settings_save = screen_source_settings_save,
+		.ages = screen_source_ages,
+		.shares = screen_source_shares,
+	};
+}
+
+int program_show(const struct options *o, const struct config *config, struct script *script,
+	const struct winsize *size)
+{
+	struct screen_source *s;
+	struct tui_source source;
+	struct tui_options t;
+	struct run *r;
+	int signal = 0, rc = run_open(&r, o, size);
+
+	if (rc != 0)
+		return rc;
+	s = screen_source_open(r);
+	if (!s)
+		return FAILURE_EXIT;
+	source = source_make(s, r, o);
+	t = screen_run_options(run_child(r) != 0, o, config);
+	rc = screen_run(&source, &t, script, &signal);
+	if (rc == -EIO || rc == -EINTR)
+		run_hang_up(r);
+	return screen_run_status(rc, signal, screen_source_close(s));
+}
