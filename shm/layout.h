@@ -291,9 +291,8 @@ struct ht_node {
 	uint32_t module; /* module index (0: none, JIT), and HT_NODE_UNPINNED */
 	uint32_t site; /* of a leaf; of others: for stacks beyond it that found no room; 0: none yet
 			*/
-	/* For the library. As slots of the index: its first children, in order; 0: free. Of a leaf,
-	 * which has none, child[0] is the leaf of the stack that some thread had next, as a guess.
-	 */
+	/* For the library. As slots of the index: its first children, in order; 0: free. A leaf has
+	 * none: its child[0] is the leaf of the stack that some thread had next, as a guess. */
 	uint32_t child[HT_NODE_CHILDREN];
 };
 
