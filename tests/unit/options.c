@@ -372,7 +372,7 @@ TEST(formats_and_values)
 	CHECK(p.o.value == VALUE_ALLOCATED && p.o.value_given);
 	p = PARSE("--format", "folded", "-b", "-n", "1", "x");
 	CHECK(p.o.batch && !p.o.report && p.o.value == VALUE_LIVE && !p.o.value_given);
-	CHECK(refused(PARSE("--format", "mtrace", "x"), "must be text, json"));
+	CHECK(refused(PARSE("--format", "callgrind", "x"), "must be text, json"));
 	CHECK(refused(PARSE("--format", "folded", "--value", "own-peak", "x"), "must be live"));
 	CHECK(refused(PARSE("--format", "csv", "--value", "live", "x"), "--value requires"));
 	CHECK(refused(PARSE("--format", "csv", "-b", "x"), "use -n 1"));
