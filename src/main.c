@@ -18,6 +18,7 @@
 #include "src/run/record_run.h"
 #include "src/run/record_service.h"
 #include "src/run/replay_report.h"
+#include "src/run/trace_command.h"
 #include "src/run/still_report.h"
 #include "src/show/show.h"
 #include "src/util/large_stack.h"
@@ -78,6 +79,8 @@ static int run_all(void *ctx)
 		return list_command_clean();
 	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
+	if (o.trace)
+		return trace_command_run(&o);
 	if (event_command_is(&o))
 		return event_command_run(&o);
 	if (o.event_format)

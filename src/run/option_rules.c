@@ -46,7 +46,8 @@ enum fact {
 	DIFF = 1ull << 40,
 	RECORD_EVENTS = 1ull << 44,
 	LOSSLESS = 1ull << 45,
-	EVENT_FORMAT = 1ull << 46
+	EVENT_FORMAT = 1ull << 46,
+	TRACE = 1ull << 47
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -104,6 +105,9 @@ static const struct rule {
 	{ EVENT_FORMAT, BATCH | AT, READ,
 		"--format mtrace and heaptrack require -r FILE with recorded events, and write all "
 		"of them" },
+	{ TRACE, BATCH | REPORT | READONLY | RECORD_EVENTS, ATTACH,
+		"--trace requires -a PID, and excludes -b, --report, --readonly and "
+		"--record-events" },
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
@@ -153,6 +157,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->batch && o->frames != 1, FRAMES },
 		{ o->record_events, RECORD_EVENTS },
 		{ o->lossless, LOSSLESS },
+		{ o->trace, TRACE },
 		{ o->event_format, EVENT_FORMAT },
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },

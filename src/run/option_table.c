@@ -45,7 +45,8 @@ enum long_key {
 	KEY_HEADLESS,
 	KEY_RECORD_SERVICE,
 	KEY_RECORD_EVENTS,
-	KEY_LOSSLESS
+	KEY_LOSSLESS,
+	KEY_TRACE
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -72,6 +73,8 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 		"memory for the past (default 32M, 0 = none)" },
 	{ KEY_RECORD_EVENTS, "record-events", "FILE", option_values_record_events, 0,
 		"record every allocation and free into FILE" },
+	{ KEY_TRACE, "trace", "SITE", option_values_trace, 0,
+		"with -a: a line for each allocation at that call site" },
 	{ KEY_LOSSLESS, "lossless", NULL, FLAG(lossless),
 		"with it, let COMMAND wait rather than lose an event" },
 	{ KEY_DIFF, "diff", "FILE", option_values_diff, 0,

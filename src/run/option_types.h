@@ -140,8 +140,9 @@ struct options {
 	bool no_exit_scan; /* the screen does not scan the program at its end */
 	bool hold; /* after that scan the program stays until a key */
 	bool gen_suppressions; /* write a suppression after each leak */
-	const char
-		*event_format; /* mtrace or heaptrack: --format of a recording of events, or NULL */
+	unsigned trace_site; /* of --trace */
+	bool trace; /* --trace: a line for each allocation at trace_site */
+	const char *event_format; /* mtrace, heaptrack: --format of recorded events; or NULL */
 	const char *record_events; /* file of --record-events, or NULL */
 	bool lossless; /* the program waits rather than lose an event */
 };

@@ -225,6 +225,12 @@ int option_values_frames(struct options *o, const char *value, struct option_err
 	return number_parse(value, 1, INT_MAX, &o->frames, why);
 }
 
+int option_values_trace(struct options *o, const char *value, struct option_error *why)
+{
+	o->trace = true;
+	return number_parse(value, 0, INT_MAX, &o->trace_site, why);
+}
+
 int option_values_record_events(struct options *o, const char *value, struct option_error *why)
 {
 	if (!*value)

@@ -28,6 +28,7 @@ option_values_set option_values_delay;
 option_values_set option_values_frames;
 option_values_set option_values_output;
 option_values_set option_values_record_events;
+option_values_set option_values_trace;
 option_values_set option_values_source_path;
 option_values_set option_values_script;
 option_values_set option_values_top;

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from proving import (HEAPTOP, TARGETS, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
+from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
                      target)
 
 FIGURES = ("function", "live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes", "peak_live_bytes", "temporary")
@@ -267,6 +267,27 @@ def reader_stopped():
     check(lost, "no word on lost events: " + errors.decode())
     rep = replay(file)
     check_equal(rep["totals"]["lost_events"], int(lost.group(1)), "lost events in the report")
+
+
+@case("--trace: a line for each allocation at a site")
+def trace():
+    with subprocess.Popen([target("event_threads"), "100000", "300"], stdout=subprocess.DEVNULL,
+                          env=environment(LD_PRELOAD=LIBRARY)) as program:
+        try:
+            command = [HEAPTOP, "-a", str(program.pid), "-b", "-n", "1", "--format", "json"]
+            wait_until(lambda: run(command).stdout.count(b"large_block") > 0, "a site in the report")
+            site = [s["id"] for s in json.loads(run(command).stdout)["sites"] if s["function"] == "calloc" and
+                    any(f["function"] == "large_block" for f in s["stack"])][0]
+            with subprocess.Popen([HEAPTOP, "-a", str(program.pid), "--trace", str(site)], env=environment(),
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as tracer:
+                lines = [tracer.stdout.readline().decode().split() for _ in range(50)]
+                tracer.send_signal(signal.SIGINT)
+                tracer.stdout.read()
+            for line in lines:
+                check(200 <= int(line[3]) < 3200 and line[2].startswith("0x"), "line: %s" % line)
+            check(any("freed" in line for line in lines), "no block was freed")
+        finally:
+            kill_hard(program)
 
 
 # ---- formats ----

@@ -373,6 +373,11 @@ TEST(formats_and_values)
 	p = PARSE("--format", "folded", "-b", "-n", "1", "x");
 	CHECK(p.o.batch && !p.o.report && p.o.value == VALUE_LIVE && !p.o.value_given);
 	CHECK(refused(PARSE("--format", "callgrind", "x"), "must be text, json"));
+	CHECK(refused(PARSE("--format", "mtrace", "x"), "require -r FILE"));
+	CHECK(refused(PARSE("--lossless", "x"), "requires --record-events"));
+	CHECK(refused(PARSE("--record-events", "f", "-r", "g"), "--record-events requires"));
+	CHECK(refused(PARSE("--record-events", "f", "--sample", "1M", "x"), "not with --sample"));
+	CHECK(refused(PARSE("--trace", "7", "x"), "--trace requires -a"));
 	CHECK(refused(PARSE("--format", "folded", "--value", "own-peak", "x"), "must be live"));
 	CHECK(refused(PARSE("--format", "csv", "--value", "live", "x"), "--value requires"));
 	CHECK(refused(PARSE("--format", "csv", "-b", "x"), "use -n 1"));
