@@ -43,6 +43,8 @@ static int file_report(const struct options *o)
 	switch (file_kind_of(o->file)) {
 	case FILE_KIND_RECORDING:
 		return replay_report_run(o);
+	case FILE_KIND_EVENTS:
+		return event_command_run(o);
 	case FILE_KIND_REPORT:
 		return still_report_run(o);
 	case FILE_KIND_SEGMENT:
@@ -81,9 +83,7 @@ static int run_all(void *ctx)
 	config_take(&config, &o);
 	if (o.trace)
 		return trace_command_run(&o);
-	if (event_command_is(&o))
-		return event_command_run(&o);
-	if (o.event_format)
+	if (o.event_format && file_kind_of(o.file) != FILE_KIND_EVENTS)
 		return failure_print_reason(
 			"--format", "the file of -r must be a recording of events");
 	if (o.headless)

@@ -15,6 +15,7 @@ struct owner {
 	struct snap_site *sites;
 	struct snapshot **children;
 	size_t nchildren;
+	struct event_recording *kept; /* or NULL */
 	char notice[160];
 };
 
@@ -27,7 +28,15 @@ static void owner_free(void *ctx)
 	event_replay_free(&o->replay);
 	free(o->sites);
 	free(o->children);
+	event_read_free(o->kept);
 	free(o);
+}
+
+void event_snapshot_keep(struct snapshot *s, struct event_recording *r)
+{
+	struct owner *o = s->owner;
+
+	o->kept = r;
 }
 
 static bool site_is_used(const struct event_site *s)

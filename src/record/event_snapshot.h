@@ -7,9 +7,11 @@
 
 /*
  * The launched program's last image, `at_ns` after its start (UINT64_MAX: at its end), with the
- * other images and children that had begun by then. The recording must outlive it. NULL and errno
- * ENOMEM.
+ * other images and children that had begun by then. The recording must outlive it, unless
+ * event_snapshot_keep is called. NULL and errno ENOMEM.
  */
+/* The snapshot frees its recording with itself. */
+void event_snapshot_keep(struct snapshot *s, struct event_recording *r);
 /* The stream of that image. */
 uint32_t event_snapshot_stream(const struct event_recording *r);
 

@@ -16,11 +16,6 @@
 #include "src/run/packed_file.h"
 #include "src/run/report.h"
 
-bool event_command_is(const struct options *o)
-{
-	return o->mode == OPTIONS_READ && event_file_is(o->file);
-}
-
 /* The time line that --at is understood by: any moment can be shown. */
 static void timeline_make(const struct snapshot *s, struct timeline *t,
 	struct timeline_point points[SNAP_HISTORY_POINTS + 1])
@@ -40,7 +35,7 @@ static void timeline_make(const struct snapshot *s, struct timeline *t,
 
 /* The moment of --at, in place of `last`. NULL: it was printed why. */
 static struct snapshot *moment_take(
-	struct event_recording *r, const struct options *o, struct snapshot *last)
+	struct event_recording *r, const char *at, struct snapshot *last)
 {
 	static struct timeline_point points[SNAP_HISTORY_POINTS + 1];
 	struct timeline t = { 0 };
@@ -49,8 +44,8 @@ static struct snapshot *moment_take(
 	struct snapshot *s = NULL;
 
 	timeline_make(last, &t, points);
-	snprintf(what, sizeof(what), "--at %.120s", o->at);
-	if (at_time_find(o->at, last, &t, &m, message) != 0)
+	snprintf(what, sizeof(what), "--at %.120s", at);
+	if (at_time_find(at, last, &t, &m, message) != 0)
 		failure_print_reason(what, message);
 	else if (m.kind == SNAP_RANGE)
 		failure_print_reason(what, "a recording of events shows moments, not ranges");
@@ -58,6 +53,35 @@ static struct snapshot *moment_take(
 		s = moment_peak(last);
 	else
 		s = event_snapshot(r, m.kind == SNAP_PAST ? m.ns : UINT64_MAX);
+	snapshot_unref(last);
+	return s;
+}
+
+struct snapshot *event_command_load(const char *path, const char *at)
+{
+	char message[EVENT_FILE_MESSAGE_MAX];
+	struct event_recording *r = event_read_open(path, message);
+	struct snapshot *last = r ? event_snapshot(r, UINT64_MAX) : NULL, *s;
+
+	if (!r) {
+		failure_print(message);
+		return NULL;
+	}
+	if (!last) {
+		failure_print_errno("cannot replay the recording", -errno);
+		event_read_free(r);
+		return NULL;
+	}
+	event_snapshot_keep(last, r);
+	if (!at)
+		return last;
+	/* The last moment may be dropped: the recording is then the other one's. */
+	snapshot_ref(last);
+	s = moment_take(r, at, last);
+	if (s && s->owner != last->owner) {
+		event_snapshot_keep(last, NULL);
+		event_snapshot_keep(s, r);
+	}
 	snapshot_unref(last);
 	return s;
 }
@@ -71,7 +95,7 @@ static int snapshot_put(struct event_recording *r, const struct options *o, int 
 	if (!s)
 		return failure_print_errno("cannot replay the recording", -errno);
 	if (o->at)
-		s = moment_take(r, o, s);
+		s = moment_take(r, o->at, s);
 	if (!s)
 		return FAILURE_EXIT;
 	rc = o->batch ? report_frame_put(fd, s, o) : report_put(fd, s, o, &only);
@@ -154,9 +178,6 @@ int event_command_run(const struct options *o)
 	struct event_recording *r;
 	int fd, rc;
 
-	if (!o->batch && !o->report)
-		return failure_print_reason(
-			"a recording of events has no screen yet", "use --report, -b or --format");
 	fd = output_file_open(o, STDOUT_FILENO);
 	if (fd < 0)
 		return FAILURE_EXIT;

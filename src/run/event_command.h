@@ -4,12 +4,14 @@
 #ifndef SRC_RUN_EVENT_COMMAND_H
 #define SRC_RUN_EVENT_COMMAND_H
 
+#include "src/model/snapshot.h"
 #include "src/run/options.h"
 
-/* Whether the file that the options name is such a recording. */
-bool event_command_is(const struct options *o);
 /* A report, or with event_format all events of the image that reports show. Returns the exit status
  * of heaptop. */
 int event_command_run(const struct options *o);
+/* A moment of such a recording (at_time.h; NULL: its end): one reference, the caller's. NULL after
+ * one line on stderr. */
+struct snapshot *event_command_load(const char *path, const char *at);
 
 #endif

@@ -10,6 +10,7 @@
 #include "src/model/moment.h"
 #include "src/record/json_report.h"
 #include "src/run/at_time.h"
+#include "src/run/event_command.h"
 #include "src/run/failure.h"
 #include "src/run/file_kind.h"
 #include "src/run/replay.h"
@@ -122,6 +123,8 @@ struct snapshot *load_open(const char *file, const struct options *o)
 	switch (file_kind_of(path)) {
 	case FILE_KIND_RECORDING:
 		return recording_load(path, at, file);
+	case FILE_KIND_EVENTS:
+		return event_command_load(path, at);
 	case FILE_KIND_REPORT:
 		return still_moment(report_load(path), at, file);
 	case FILE_KIND_SEGMENT:

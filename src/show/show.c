@@ -17,8 +17,9 @@ static int file_show(const struct options *o, const struct config *config, struc
 		return still_show_diff(o, config, script);
 	if (kind == FILE_KIND_RECORDING)
 		return recording_show(o, config, script);
-	return kind == FILE_KIND_REPORT ? still_show_report(o, config, script)
-					: program_show(o, config, script, size);
+	return kind == FILE_KIND_REPORT || kind == FILE_KIND_EVENTS
+		       ? still_show_report(o, config, script)
+		       : program_show(o, config, script, size);
 }
 
 int show_run(const struct options *o, const struct config *config)

@@ -322,6 +322,20 @@ def format_heaptrack():
                         "leaked, " + suffix)
 
 
+@case("the screen and --diff take such a file")
+def shown():
+    _, _, file = record([target("crash"), "exit"], "--lossless")
+    script = path("script")
+    with open(script, "w", encoding="ascii") as f:
+        f.write(":size 100x30\n:until site_crash\n:save-display -\n")
+    for options in ([], ["--at", "peak"]):
+        done = run([HEAPTOP, "--script", script, "-r", file, *options])
+        check_equal((done.returncode, done.stderr), (0, b""), "status and errors")
+        check(b"crash.c" in done.stdout and (b"PEAK" in done.stdout) == bool(options), "the screen")
+    done = run([HEAPTOP, "--diff", file, file])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors of --diff")
+
+
 @case("what cannot be is said")
 def refused():
     _, _, file = record([target("crash"), "exit"])
