@@ -45,7 +45,8 @@ void counter_settle_free(const struct segment *s, struct counter_owner *o, struc
 {
 	struct ht_thread *t = o->thread;
 
-	if (counter_batch_above(c->share.low, c->alloc_bytes - c->free_bytes))
+	if (ht_counter_slot(c->key) != 0 &&
+		counter_batch_above(c->share.low, c->alloc_bytes - c->free_bytes))
 		own_settle(s, o, c);
 	if (!counter_batch_above(t->share.low, t->live_bytes))
 		return;

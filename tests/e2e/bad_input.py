@@ -160,8 +160,8 @@ def test_nothing_to_do():
 
 
 def test_unknown_format():
-    for args in (["--format", "xml"], ["--format", "mtrace"]):
-        refused([*args, "--", "true"], USAGE, "--format", "must be text, json")
+    refused(["--format", "xml", "--", "true"], USAGE, "--format", "must be text, json")
+    refused(["--format", "mtrace", "--", "true"], USAGE, "--format mtrace", "require -r FILE with recorded events")
 
 
 # ---- the command ------------------------------------------------------------------------------

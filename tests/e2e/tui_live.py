@@ -105,6 +105,8 @@ def live_demo():
         t.keys("?")
         t.wait("Moving")
         t.keys("Escape", "x")
+        t.wait("(?i)export as")
+        t.keys("Enter")
         saved = re.search(r"saved (\S+\.txt)", t.wait(r"saved \S+\.txt")).group(1)
         with open(os.path.join(t.dir, saved)) as f:
             text = f.read()
