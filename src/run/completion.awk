@@ -16,7 +16,7 @@ BEGIN {
 	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"
 	kind["TIME"] = "words"; value["TIME"] = "peak end 50%"
 	kind["SIZE"] = "words"; value["SIZE"] = "0 32M 256M 1G"
-	kind["SITE"] = kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
+	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
 }
 
 function fail(why) {
