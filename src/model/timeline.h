@@ -29,7 +29,7 @@ struct timeline {
 	const char *file; /* the recording; NULL: in memory only */
 	bool replay; /* the file is read, not written */
 	uint64_t file_bytes, file_limit_bytes; /* limit 0: none */
-	double file_bytes_per_s; /* over the last minute */
+	double file_bytes_per_s; /* lately */
 	const char *trouble; /* why the file is no longer written; NULL: nothing */
 };
 

@@ -182,7 +182,8 @@ struct timeline_point history_point(
 		.allocs = t->allocs,
 		.minor_faults = s->proc.minor_faults,
 		.major_faults = s->proc.major_faults,
-		.threads = s->proc.threads };
+		.threads = s->proc.threads,
+		.lost = t->lost_events > seen->lost };
 
 	*flags = 0;
 	if (seen->any && p.ns <= seen->ns)
@@ -194,7 +195,7 @@ struct timeline_point history_point(
 	/* A peak between two ticks is seen, too; one before the first tick has no place. */
 	if (seen->any && *flags & HISTORY_PEAK && t->peak_live_bytes > p.high_bytes)
 		p.high_bytes = t->peak_live_bytes;
-	*seen = (struct history_seen){ true, p.ns, t->peak_live_bytes, mark };
+	*seen = (struct history_seen){ true, p.ns, t->peak_live_bytes, t->lost_events, mark };
 	return p;
 }
 

@@ -17,7 +17,7 @@
 /* The last tick seen, for the flags and extremes of the next one. All zeros: none. */
 struct history_seen {
 	bool any;
-	uint64_t ns, peak;
+	uint64_t ns, peak, lost;
 	unsigned mark; /* number */
 };
 

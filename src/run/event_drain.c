@@ -49,7 +49,7 @@ struct event_drain {
 	uint32_t next_number;
 	struct fresh fresh[NEW_MAX];
 	struct read_identity identity; /* of one of them: too large for the stack */
-	uint64_t renewed_ns, passes;
+	uint64_t since_ns, renewed_ns, passes;
 	int error;
 	pthread_t thread;
 	/* Shared with the main thread. */
@@ -176,7 +176,9 @@ static void nap(uint64_t ns)
 /* Publishes the figures. Returns whether to end. */
 static bool state_exchange(struct event_drain *d)
 {
-	struct event_drain_state s = { .file_bytes = event_file_bytes(d->writer),
+	struct event_drain_state s = { .file = d->options.file,
+		.file_bytes = event_file_bytes(d->writer),
+		.since_ns = d->since_ns,
 		.error = d->error,
 		.images = d->next_number };
 	bool end;
@@ -292,6 +294,7 @@ struct event_drain *event_drain_start(const struct event_drain_options *o, char 
 	if (!d)
 		return NULL;
 	d->options = *o;
+	d->since_ns = clock_monotonic_ns();
 	pthread_mutex_init(&d->lock, NULL);
 	images_watch(d);
 	d->writer = event_file_create(o->file, message);

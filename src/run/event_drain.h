@@ -26,7 +26,9 @@ struct event_drain_options {
 struct event_drain *event_drain_start(const struct event_drain_options *o, char *message);
 
 struct event_drain_state {
+	const char *file; /* as long as the drain */
 	uint64_t events, file_bytes;
+	uint64_t since_ns; /* when it began, CLOCK_MONOTONIC */
 	uint64_t lost; /* overwritten before they were read */
 	uint64_t waits, waited_ns; /* of the program, for us */
 	uint32_t images;

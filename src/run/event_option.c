@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "src/run/failure.h"
+#include "src/util/clock.h"
 
 #define NAMES_TIMEOUT_NS UINT64_C(60000000000) /* the longest wait for function names */
 
@@ -22,6 +24,31 @@ int event_option_start(struct event_drain **out, const struct options *o, struct
 		return 0;
 	*out = event_drain_start(&d, message);
 	return *out ? 0 : failure_print(message);
+}
+
+void event_option_tick(struct event_drain *d, struct snapshot *now)
+{
+	struct event_drain_state state;
+
+	if (!d || !now)
+		return;
+	event_drain_state(d, &state);
+	now->totals.lost_events = state.lost;
+}
+
+void event_option_fill(struct event_drain *d, struct timeline *t)
+{
+	struct event_drain_state state;
+	uint64_t spent_ns;
+
+	event_drain_state(d, &state);
+	spent_ns = clock_monotonic_ns() - state.since_ns;
+	t->file = state.file;
+	t->file_bytes = state.file_bytes;
+	t->file_bytes_per_s = spent_ns ? (double)state.file_bytes * 1e9 / (double)spent_ns : 0;
+	t->file_limit_bytes = 0;
+	if (state.error)
+		t->trouble = strerror(-state.error);
 }
 
 void event_option_end(struct event_drain **d, struct session *s)

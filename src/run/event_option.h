@@ -3,6 +3,7 @@
 #ifndef SRC_RUN_EVENT_OPTION_H
 #define SRC_RUN_EVENT_OPTION_H
 
+#include "src/model/timeline.h"
 #include "src/run/event_drain.h"
 #include "src/run/options.h"
 #include "src/session/session.h"
@@ -10,6 +11,10 @@
 /* Starts recording if the options say so; *out is NULL if not. 0, or after one line on stderr the
  * exit status. */
 int event_option_start(struct event_drain **out, const struct options *o, struct session *s);
+/* Tells a new snapshot how many events were lost. Does nothing for NULL. */
+void event_option_tick(struct event_drain *d, struct snapshot *now);
+/* Fills in what a time line says of the file. */
+void event_option_fill(struct event_drain *d, struct timeline *t);
 /* Completes the file, and says on stderr what it lacks. Does nothing for NULL. `s`: the session
  * that is shown. */
 void event_option_end(struct event_drain **d, struct session *s);

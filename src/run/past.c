@@ -19,10 +19,19 @@ int past_open(struct past *p, const struct options *o)
 
 void past_add(struct past *p, struct process_tree *w, struct snapshot *now)
 {
+	event_option_tick(p->events, now);
 	histories_sweep(p->histories);
 	histories_add(p->histories, now);
 	if (p->recorder)
 		recorder_tick(p->recorder, w, now);
+}
+
+void past_fill(const struct past *p, struct timeline *t)
+{
+	if (p->recorder)
+		recorder_fill(p->recorder, t);
+	else if (p->events)
+		event_option_fill(p->events, t);
 }
 
 const char *past_notice(const struct past *p)
@@ -34,12 +43,12 @@ void past_close(struct past *p, struct process_tree *w, uint64_t names_timeout_n
 {
 	histories_free(p->histories);
 	recorder_close(p->recorder, w, names_timeout_ns);
-	*p = (struct past){ 0 };
+	*p = (struct past){ .events = p->events };
 }
 
 void past_discard(struct past *p)
 {
 	histories_free(p->histories);
 	recorder_discard(p->recorder);
-	*p = (struct past){ 0 };
+	*p = (struct past){ .events = p->events };
 }

@@ -47,7 +47,6 @@ struct run {
 	bool output_open;
 	struct suppressions *suppressions;
 	struct past past;
-	struct event_drain *events; /* of --record-events, or NULL */
 	bool waits_at_exit;
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
@@ -99,7 +98,7 @@ static int open_attach(struct run *r)
 	if (target_find(r->options->pid, &found, message) != 0)
 		return failure_print(message);
 	rc = watch_start(r, found.path, 0, r->options->pid);
-	return rc ? rc : event_option_start(&r->events, r->options, run_session(r));
+	return rc ? rc : event_option_start(&r->past.events, r->options, run_session(r));
 }
 
 /* With --leak-check all processes wait at their end for a scan; without, the launched program on
@@ -129,7 +128,7 @@ static int child_prepare(struct run *r, bool screen)
 	if (rc != 0)
 		return rc;
 	/* Before the program runs: then no event is missing. */
-	rc = event_option_start(&r->events, r->options, run_session(r));
+	rc = event_option_start(&r->past.events, r->options, run_session(r));
 	if (rc != 0)
 		return rc;
 	rc = leak_ask(r, screen);
@@ -572,7 +571,7 @@ int run_close(struct run *r)
 	end_await(r);
 	recording_end(r);
 	if (r->watch) {
-		event_option_end(&r->events, run_session(r));
+		event_option_end(&r->past.events, run_session(r));
 		session_sample_leave(process_tree_session(r->watch));
 	}
 	if (r->ended)

@@ -178,13 +178,13 @@ const struct timeline *screen_source_timeline(void *screen)
 	struct screen_source *s = screen;
 	const struct past *past = run_past(s->run);
 	const struct timeline *kept = histories_timeline(past->histories, s->now);
-	bool recorded = past->recorder && watch_shown(s) == run_watch(s->run);
+	bool recorded = (past->recorder || past->events) && watch_shown(s) == run_watch(s->run);
 
 	if (!kept && !recorded)
 		return NULL;
 	s->timeline = kept ? *kept : (struct timeline){ 0 };
 	if (recorded)
-		recorder_fill(past->recorder, &s->timeline);
+		past_fill(past, &s->timeline);
 	return &s->timeline;
 }
 

@@ -21,7 +21,7 @@ FOR_TESTS = {
     "live_overflow_probe_length": "how far searches go, which bounds the cost of a full table",
     "live_find": "whether a block is in the table, without taking it out",
     "read_events": "the reader of the rings, by which tests see the events that the library wrote",
-    "read_events_request": "the wish for events, without which the library writes none",
+    "ring_push": "an event of any slot, in one call",
     "stack_compare": "whether a site has the frames that it was made of",
     "sym_module_quality": "which of a module's tables its names came from",
     "sym_pending": "how many names the worker still owes",

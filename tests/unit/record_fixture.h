@@ -168,6 +168,7 @@ static inline void program_tick(struct program *p, uint64_t step_ns, unsigned bu
 		if (p->head.sampling.most && dice(p) % 50 == 0)
 			p->sites[i].error.live_bytes = dice(p) % 1000;
 	}
+	p->head.totals.lost_events += dice(p) % 4 == 0;
 	p->head.proc.rss = 1 << 20 | dice(p) % (1 << 20);
 	p->head.proc.minor_faults += dice(p) % 100;
 	p->head.proc.threads = 1 + (uint32_t)(dice(p) % 4);

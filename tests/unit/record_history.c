@@ -81,12 +81,14 @@ TEST(points_tell_the_totals)
 	watched_start(&w, 9, 20);
 	t = history_timeline(w.history);
 	CHECK_INT(t->npoints, TICKS);
-	for (size_t i = 0; i < TICKS && i < t->npoints; i++) {
+	for (size_t i = 0, lost = 0; i < TICKS && i < t->npoints; i++) {
 		CHECK_INT(t->points[i].ns, w.tick[i]->uptime_ns);
 		CHECK_INT(t->points[i].live_bytes, w.tick[i]->totals.live_bytes);
 		CHECK_INT(t->points[i].allocs, w.tick[i]->totals.allocs);
 		CHECK_INT(t->points[i].rss, w.tick[i]->proc.rss);
 		CHECK(t->points[i].high_bytes >= t->points[i].live_bytes);
+		CHECK_INT(t->points[i].lost, w.tick[i]->totals.lost_events > lost);
+		lost = w.tick[i]->totals.lost_events;
 	}
 	CHECK(t->bytes > 0 && t->bytes <= t->limit_bytes);
 	CHECK(t->file == NULL && !t->replay);
