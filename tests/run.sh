@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export B=${B:-build} LC_ALL=C.UTF-8
+export XDG_CONFIG_HOME=/dev/null/none # the user's settings do not reach the tests
 unset MAKEFLAGS MAKELEVEL # tests that build have jobs of their own
 pattern=${1:-}
 jobs=$(nproc)

@@ -16,7 +16,8 @@ class Tmux:
         self.socket = os.path.join(self.dir, "s")
         self.rc = os.path.join(self.dir, "rc")
         shell = f"cd {self.dir}; {command}; echo $? > {self.rc}.new; mv {self.rc}.new {self.rc}; sleep 600"
-        env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm-256color")
+        env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm-256color",
+                   XDG_CONFIG_HOME=os.path.join(self.dir, "no-config"))
         env.pop("TMUX", None)
         subprocess.run(["tmux", "-f", "/dev/null", "-S", self.socket, "new-session", "-d", "-x",
                         str(size[0]), "-y", str(size[1]), shell], env=env, check=True)
