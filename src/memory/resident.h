@@ -13,6 +13,7 @@
 struct resident {
 	struct map_account account; /* of the last reading */
 	char *path; /* the segment of the image that was read; NULL: none was */
+	uint64_t cost_ns; /* of the last one, in processor time */
 	uint64_t due_ns; /* of the next reading; 0: as soon as one is requested */
 };
 
