@@ -195,7 +195,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 		infoline_left(&s, 80, STYLE_PLAIN, "hwm %s", units_bytes(a, p->hwm));
 	} else if (p->valid) {
 		infoline_left(&s, 90, STYLE_BOLD, "%6s", units_bytes(a, p->rss));
-		if (ended)
+		if (ended && ui_moment(ui) != SNAP_PEAK)
 			infoline_left(&s, 75, STYLE_DIM, "when last seen");
 		infoline_left(&s, 80, STYLE_PLAIN, "hwm %s", units_bytes(a, p->hwm));
 		if (p->have_pss)

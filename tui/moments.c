@@ -210,13 +210,41 @@ void moments_highest(struct ui *ui, int arg, int key)
 			units_bytes(b, ui->shown->totals.peak_live_bytes));
 }
 
+/* The peak, if it is a spike between two ticks, higher than the largest rise between ticks; or 0.
+ */
+static uint64_t peak_between(const struct timeline *t, uint64_t rise)
+{
+	const struct timeline_point *p = &t->points[1];
+
+	for (size_t i = 2; i < t->npoints; i++)
+		if (t->points[i].high_bytes > p->high_bytes)
+			p = &t->points[i];
+	if (p->high_bytes <= p->live_bytes + rise || p->high_bytes <= p[-1].live_bytes + rise)
+		return 0;
+	return p->high_bytes;
+}
+
+static void jump_message(struct ui *ui, const struct timeline *t, uint64_t rise)
+{
+	uint64_t peak = peak_between(t, rise);
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	if (peak)
+		ui_message(ui,
+			"the largest rise: +%s in one tick; P shows the peak of %s between two",
+			units_bytes(a, rise), units_bytes(b, peak));
+	else
+		ui_message(ui,
+			"the largest rise: +%s in one tick; J again shows where it came from",
+			units_bytes(a, rise));
+}
+
 /* First to the tick after it, then to the range that it is. */
 void moments_jump(struct ui *ui, int arg, int key)
 {
 	const struct timeline *t = past_of(ui);
 	size_t i = t ? timeline_jump(t) : 0;
 	uint64_t to, from, rise;
-	char a[UNITS_MAX];
 	bool again;
 
 	if (!t)
@@ -233,9 +261,7 @@ void moments_jump(struct ui *ui, int arg, int key)
 	ui->moments.start_ns = from;
 	cursor_set(ui, to);
 	if (ui_moment(ui) == SNAP_PAST && !ui->message[0])
-		ui_message(ui,
-			"the largest rise: +%s in one tick; J again shows where it came from",
-			units_bytes(a, rise));
+		jump_message(ui, t, rise);
 }
 
 void moments_mark(struct ui *ui, int step, int key)
@@ -278,7 +304,7 @@ void moments_start(struct ui *ui, int arg, int key)
 	if (st->has_start) {
 		st->has_start = false;
 		cursor_set(ui, st->cursor_ns);
-		ui_message(ui, "no range any more");
+		ui_message(ui, "the range has ended");
 		return;
 	}
 	st->start_ns = cursor_from(ui, t);

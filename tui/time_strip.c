@@ -456,10 +456,14 @@ static void facts_make(
 {
 	const struct snap_totals *total = &ui->current->totals;
 	char a[UNITS_MAX], b[UNITS_MAX], text[96], of[UNITS_MAX + 8];
+	char blocks[UNITS_MAX + 8], sites[UNITS_MAX + 8];
+	const char *gap;
 
-	snprintf(text, sizeof(text), "%s blocks  %s site%s", units_count(a, total->live_blocks),
-		units_count(b, ui->current->nsites), ui->current->nsites == 1 ? "" : "s");
-	facts_add(f, STYLE_PLAIN, text, "", "");
+	snprintf(blocks, sizeof(blocks), "%s blocks", units_count(a, total->live_blocks));
+	snprintf(sites, sizeof(sites), "%s site%s", units_count(b, ui->current->nsites),
+		ui->current->nsites == 1 ? "" : "s");
+	gap = strlen(blocks) + strlen(sites) + 2 < FACTS_CELLS ? "  " : " ";
+	facts_add(f, STYLE_PLAIN, blocks, gap, sites);
 	if (total->untracked_blocks) {
 		snprintf(text, sizeof(text), "untracked %s/%s",
 			units_count(a, total->untracked_blocks),

@@ -59,6 +59,7 @@ struct canned {
 	size_t few; /* keep only this many of the latest; 0: all */
 	bool none; /* of them: only the recording is known */
 	bool no_peak; /* what was live then is unknown */
+	uint64_t between; /* within the second before this one live bytes were four times as high */
 };
 
 static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12" };
@@ -392,7 +393,7 @@ static inline const struct timeline *canned_timeline(void *ctx)
 		c->points[i] = (struct timeline_point){ .ns = t * CANNED_S,
 			.live_bytes = live,
 			.low_bytes = live - live / 20,
-			.high_bytes = live + live / 50,
+			.high_bytes = c->between && t == c->between ? 4 * live : live + live / 50,
 			.rss = 538ull << 20,
 			.lost = t == 650 };
 	}

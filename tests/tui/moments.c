@@ -144,6 +144,18 @@ TEST(jumps)
 	paper_close(&p);
 }
 
+/* The largest rise of the ticks is then not what the graph shows. */
+TEST(a_jump_names_the_peak_between_two_ticks)
+{
+	begin();
+	p.canned.between = 300;
+	seconds(1);
+	paper_keys(&p, "J");
+	CHECK_INT(at(), CANNED_SPIKE);
+	CHECK(sees("largest rise: +") && sees("P shows the peak of ") && !sees("J again"));
+	paper_close(&p);
+}
+
 TEST(marks_are_found_on_the_line)
 {
 	begin();
@@ -406,6 +418,7 @@ int main(void)
 	RUN(home_and_end_belong_to_what_moved_last);
 	RUN(leaps_columns_and_ends);
 	RUN(jumps);
+	RUN(a_jump_names_the_peak_between_two_ticks);
 	RUN(marks_are_found_on_the_line);
 	RUN(a_range_counts_what_is_between);
 	RUN(the_newest_tick_can_end_a_range);

@@ -71,6 +71,16 @@ TEST(the_spike_is_seen_at_every_size)
 	paper_close(&p);
 }
 
+TEST(large_counts_are_whole)
+{
+	begin();
+	p.canned.nsites = 17052;
+	seconds(1);
+	p.ui.current->totals.live_blocks = 466472;
+	CHECK(sees("466.5k blocks 17,052 sites"));
+	paper_close(&p);
+}
+
 TEST(a_new_size_keeps_the_moment)
 {
 	begin();
@@ -233,6 +243,7 @@ int main(void)
 	RUN(times_on_the_axis_are_apart);
 	RUN(a_click_and_a_drag_move_the_cursor);
 	RUN(the_spike_is_seen_at_every_size);
+	RUN(large_counts_are_whole);
 	RUN(a_new_size_keeps_the_moment);
 	RUN(the_table_keeps_its_room_on_24_lines);
 	RUN(hostile_time_lines);
