@@ -54,7 +54,7 @@ static int header_check(const struct ht_header *h, const char *path, uint64_t by
 	char why[128];
 
 	if (h->magic != HT_MAGIC)
-		return refuse(message, path, "not a heaptop segment");
+		return refuse(message, path, "not a heaptop segment, recording or JSON report");
 	if (h->version != HT_VERSION || h->signature != HT_SIGNATURE) {
 		snprintf(why, sizeof(why),
 			"segment format %u.%08x, but this heaptop reads %u.%08x (use the heaptop "
@@ -80,7 +80,7 @@ static int segment_load(struct read_segment *s, const char *path, char *message)
 	if (file_check(s->fd, path, &bytes, message) != 0)
 		return -1;
 	if (bytes < sizeof(*s->header) || read_at(s, 0, s->header, sizeof(*s->header)) != 0)
-		return refuse(message, path, "not a heaptop segment");
+		return refuse(message, path, "not a heaptop segment, recording or JSON report");
 	return header_check(s->header, path, bytes, message);
 }
 

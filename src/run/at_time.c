@@ -196,9 +196,9 @@ static int kept_check(
 	}
 	if (ns <= to && (ns >= from || from <= START_NS))
 		return 0;
-	snprintf(message, AT_TIME_MESSAGE_MAX, "%s is %s: kept is %s to %s", units_duration(a, ns),
-		ns < from ? "too early" : "too late", units_duration(b, from),
-		units_duration(c, to));
+	snprintf(message, AT_TIME_MESSAGE_MAX, "%s is %s: only %s to %s is kept",
+		units_duration(a, ns), ns < from ? "too early" : "too late",
+		units_duration(b, from), units_duration(c, to));
 	return -ENODATA;
 }
 

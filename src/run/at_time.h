@@ -9,6 +9,8 @@
 #include "src/model/timeline.h"
 
 #define AT_TIME_MESSAGE_MAX 160
+/* For messages: what such a text must be, up to the last word. */
+#define AT_TIME_WORDS "must be a time (12.5s, 1m30s, 0:11), 50%, peak, mark:NAME"
 
 /* 0, or -EINVAL: `text` is no such moment. */
 int at_time_check(const char *text);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "src/model/moment.h"
@@ -114,11 +115,30 @@ static const char *time_cut(const char *file, char path[PATH_MAX])
 	return at + 1;
 }
 
+/* FILE@WHAT, where only FILE is there: WHAT was meant as a time. */
+static bool time_wrong(const char *path)
+{
+	const char *at = strrchr(path, '@');
+	char *before;
+	bool wrong;
+
+	if (!at || at == path || access(path, F_OK) == 0)
+		return false;
+	before = strndup(path, (size_t)(at - path));
+	wrong = before && access(before, F_OK) == 0;
+	free(before);
+	return wrong;
+}
+
 struct snapshot *load_open(const char *file, const struct options *o)
 {
 	char path[PATH_MAX];
 	const char *at = time_cut(file, path);
 
+	if (time_wrong(path)) {
+		failure_print_reason(file, "what follows @ " AT_TIME_WORDS " or end");
+		return NULL;
+	}
 	at = at ? at : o->at;
 	switch (file_kind_of(path)) {
 	case FILE_KIND_RECORDING:

@@ -3,9 +3,31 @@
 #include "src/run/option_help.h"
 
 #include <limits.h>
+#include <string.h>
 #include "src/run/option_table.h"
 
-#define HELP_INDENT 24 /* fits the longest option with its argument */
+#define HELP_INDENT 29 /* fits the longest option with its argument */
+
+/* Headings, those of heaptop(1), each above the option that begins its group. */
+static const struct {
+	const char *option, *heading;
+} groups[] = {
+	{ "attach", "What to watch" },
+	{ "record", "The past" },
+	{ "delay", "Screen and frames" },
+	{ "report", "Report" },
+	{ "leak-check", "Leaks" },
+	{ "depth", "Recording" },
+	{ "show-hidden", "Names and appearance" },
+	{ "version", "Help" },
+};
+
+static void heading(const char *option, FILE *out)
+{
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(groups[i].option, option))
+			fprintf(out, "%s%s:\n", i ? "\n" : "", groups[i].heading);
+}
 
 static void help_row(const struct option_row *r, FILE *out)
 {
@@ -27,19 +49,21 @@ void option_help_print(FILE *out)
 	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
-	      "  heaptop [OPTIONS] -r FILE               read a recording, or a segment left\n"
+	      "  heaptop [OPTIONS] -r FILE               read what was recorded, or left behind\n"
 	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
 	      "  heaptop -l                              list recorded processes and segments\n"
 	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
 		out);
-	for (size_t i = 0; option_table[i].name; i++)
+	for (size_t i = 0; option_table[i].name; i++) {
+		heading(option_table[i].name, out);
 		if (option_table[i].help)
 			help_row(&option_table[i], out);
+	}
 	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"
 	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n"
 	      "\nOn the screen, ? lists the keys. The manual: man heaptop, heaptop-screen (views,\n"
-	      "keys), heaptop-leaks, heaptop-metrics (growth, sampling, RSS), heaptop-json,\n"
-	      "heaptop-recording.\n",
+	      "keys), heaptop-recording (the past), heaptop-leaks, heaptop-metrics (growth,\n"
+	      "sampling, RSS), heaptop-json.\n",
 		out);
 }
 

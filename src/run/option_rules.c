@@ -47,7 +47,8 @@ enum fact {
 	RECORD_EVENTS = 1ull << 44,
 	LOSSLESS = 1ull << 45,
 	EVENT_FORMAT = 1ull << 46,
-	TRACE = 1ull << 47
+	TRACE = 1ull << 47,
+	RECORD_LIMIT = 1ull << 48
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -62,6 +63,7 @@ static const struct rule {
 	{ MARK_EVERY, 0, RUN | ATTACH, "--mark-every requires a COMMAND or -a PID" },
 	{ MARK_EVERY, READONLY, 0, "--mark-every writes a file: not with --readonly" },
 	{ RECORD, 0, RUN | ATTACH, "--record requires a COMMAND or -a PID" },
+	{ RECORD_LIMIT, 0, RECORD | OTHER_MODE, "--record-limit requires --record" },
 	{ HEADLESS, 0, RECORD, "--headless requires --record" },
 	{ HEADLESS, BATCH | REPORT | SCREEN_ONLY, 0,
 		"--headless excludes -b, --report and the options of the screen" },
@@ -162,6 +164,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
 		{ o->record, RECORD },
+		{ o->record_limit_given, RECORD_LIMIT },
 		{ o->headless, HEADLESS },
 		{ o->at, AT },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },

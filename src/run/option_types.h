@@ -115,6 +115,7 @@ struct options {
 	uint64_t history_limit; /* bytes that each process's history may take; 0: no history */
 	const char *record; /* file to record to, or NULL */
 	uint64_t record_limit; /* its bytes; 0: no limit */
+	bool record_limit_given;
 	bool headless; /* neither screen nor text: only the recording */
 	const char *at; /* a valid moment (at_time.h); NULL: now */
 	bool show_hidden;

@@ -60,6 +60,7 @@ static const char *const group_words[] = { [GROUP_STACK] = "stack",
 	[GROUP_MODULE] = "module",
 	[GROUP_THREAD] = "thread",
 	[GROUP_COUNT] = NULL };
+/* Those after the formats of src/export are of recorded events alone. */
 static const char *const format_words[] = { [OPTIONS_TEXT] = "text",
 	[OPTIONS_JSON] = "json",
 	[OPTIONS_JUNIT] = "junit",
@@ -71,7 +72,9 @@ static const char *const format_words[] = { [OPTIONS_TEXT] = "text",
 	[OPTIONS_DOT] = "dot",
 	[OPTIONS_HTML] = "html",
 	[OPTIONS_PERFETTO] = "perfetto",
-	[OPTIONS_FORMATS] = NULL };
+	[OPTIONS_FORMATS] = "mtrace",
+	"heaptrack",
+	NULL };
 /* In the order of enum snap_value, without those that are no sum over sites. */
 static const char *const value_words[] = { [VALUE_LIVE] = "live",
 	[VALUE_BLOCKS] = "blocks",
@@ -194,6 +197,8 @@ int option_values_diff(struct options *o, const char *value, struct option_error
 {
 	struct options_side *side = &o->diff[0];
 
+	if (!strcmp(value, "--"))
+		return error_set(why, "A's files come before it: A1 A2... -- B1 B2...");
 	if (side->count == DIFF_RUNS_MAX)
 		return error_too_many(why, DIFF_RUNS_MAX);
 	side->file[side->count++] = value;
@@ -314,19 +319,14 @@ int option_values_filter(struct options *o, const char *value, struct option_err
 
 int option_values_format(struct options *o, const char *value, struct option_error *why)
 {
-	static const char *const event_words[] = { "mtrace", "heaptrack", NULL };
-	int found = word_find(value, event_words);
-
-	if (found >= 0) {
-		o->event_format = event_words[found];
-		o->format_given = true;
-		return 0;
-	}
-	found = word_parse(value, format_words, why);
+	int found = word_parse(value, format_words, why);
 
 	if (found < 0)
 		return -EINVAL;
-	o->format = (enum options_format)found;
+	if (found >= OPTIONS_FORMATS)
+		o->event_format = format_words[found];
+	else
+		o->format = (enum options_format)found;
 	o->format_given = true;
 	return 0;
 }
@@ -532,6 +532,7 @@ int option_values_record_limit(struct options *o, const char *value, struct opti
 	if (units_parse_bytes(value, &o->record_limit) ||
 		(o->record_limit && o->record_limit < RECORD_LEAST_BYTES))
 		return error_set(why, "must be 1M or more, or 0 for no limit");
+	o->record_limit_given = true;
 	return 0;
 }
 
@@ -543,8 +544,7 @@ int option_values_record_service(struct options *o, const char *value, struct op
 int option_values_at(struct options *o, const char *value, struct option_error *why)
 {
 	if (at_time_check(value) != 0)
-		return error_set(why,
-			"must be a time (12.5s, 1m30s, 0:11), 50%, peak, mark:NAME, end, or A..B");
+		return error_set(why, AT_TIME_WORDS ", end, or A..B");
 	o->at = value;
 	return 0;
 }

@@ -166,7 +166,7 @@ def moments():
     check_equal(found["values"]["live"]["b"] - found["values"]["live"]["a"], found["values"]["own_peak"]["a"] -
                 found["values"]["live"]["a"], "peak and end")
     check_equal(diff_json(plain + "@peak", plain, "--at", "peak")["values"]["live"]["change"], 0, "two ways of peak")
-    for names, words in (([recording + "@50d", plain], "No such file"), ([recording + "@9h", plain], "too late"),
+    for names, words in (([recording + "@50d", plain], "what follows @ must be a time"), ([recording + "@9h", plain], "too late"),
                          ([plain + "@1s", plain], "only \"peak\" and \"end\""),
                          ([recording + "@0%..end", plain], "a range of time is not one moment")):
         lines = diff(*names, status=125).stderr.decode().splitlines()

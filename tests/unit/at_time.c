@@ -98,7 +98,7 @@ TEST(ranges)
 TEST(not_kept)
 {
 	CHECK_INT(find("9s"), -ENODATA);
-	CHECK_STR(message, "9.0s is too early: kept is 10s to 20s");
+	CHECK_STR(message, "9.0s is too early: only 10s to 20s is kept");
 	CHECK_INT(find("21s"), -ENODATA);
 	CHECK_INT(find("mark:4"), -ENODATA);
 	CHECK_STR(message, "no mark has the name or number 4");

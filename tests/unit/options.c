@@ -372,7 +372,7 @@ TEST(formats_and_values)
 	CHECK(p.o.value == VALUE_ALLOCATED && p.o.value_given);
 	p = PARSE("--format", "folded", "-b", "-n", "1", "x");
 	CHECK(p.o.batch && !p.o.report && p.o.value == VALUE_LIVE && !p.o.value_given);
-	CHECK(refused(PARSE("--format", "callgrind", "x"), "must be text, json"));
+	CHECK(refused(PARSE("--format", "mtrac", "x"), "perfetto, mtrace or heaptrack"));
 	CHECK(refused(PARSE("--format", "mtrace", "x"), "require -r FILE"));
 	CHECK(refused(PARSE("--lossless", "x"), "requires --record-events"));
 	CHECK(refused(PARSE("--record-events", "f", "-r", "g"), "--record-events requires"));
@@ -399,8 +399,11 @@ TEST(help_lists_what_works)
 	CHECK(strstr(p.out, "--leak-check"));
 	CHECK(!strstr(p.out, "(null)"));
 	CHECK(strstr(p.out, "? lists the keys") && strstr(p.out, "man heaptop"));
-	for (const char *line = p.out; *line; line = strchr(line, '\n') + 1)
+	for (const char *line = p.out; *line; line = strchr(line, '\n') + 1) {
 		CHECK(strcspn(line, "\n") <= 80);
+		if (!strncmp(line, "  -", 3) || !strncmp(line, "      --", 8))
+			CHECK(line[29] == ' ' && line[30] != ' ');
+	}
 	/* It is asked for, so it wins over a line that makes no sense yet. */
 	CHECK_INT(PARSE("-b", "-h").status, 0);
 }
@@ -443,6 +446,7 @@ TEST(recordings)
 	CHECK(refused(PARSE("--headless", "--record", "f", "-b", "a"), "--headless excludes"));
 	CHECK(refused(PARSE("--history", "1K", "a"), "--history 1K: must be 1M or more"));
 	CHECK(refused(PARSE("--record-limit", "x", "a"), "--record-limit x: must be"));
+	CHECK(refused(PARSE("--record-limit", "1G", "a"), "requires --record"));
 }
 
 TEST(moments)
@@ -480,6 +484,7 @@ TEST(diff)
 	CHECK(refused(PARSE("--diff"), "requires a value"));
 	CHECK(refused(PARSE("--diff", "a"), "requires two files"));
 	CHECK(refused(PARSE("--diff", "a", "b", "c"), "requires two files"));
+	CHECK(refused(PARSE("--diff", "--", "b"), "A's files come before"));
 	CHECK(refused(PARSE("--diff", "a", "--"), "requires two files"));
 	CHECK(refused(PARSE("--diff", "a", "b", "-a", "1"), "only one of"));
 	CHECK(refused(PARSE("--diff", "a", "b", "-b"), "not with -b"));

@@ -545,7 +545,8 @@ TEST(not_segments)
 	CHECK_STR(refusal("/dev/null"), "/dev/null: not a regular file");
 	CHECK_STR(refusal("/"), "/: not a regular file");
 	CHECK_STR(refusal("/no/such"), "/no/such: No such file or directory");
-	CHECK_STR(refusal("/proc/self/status"), "/proc/self/status: not a heaptop segment");
+	CHECK_STR(refusal("/proc/self/status"),
+		"/proc/self/status: not a heaptop segment, recording or JSON report");
 	CHECK_STR(refusal(""), ": No such file or directory");
 	snprintf(link, sizeof(link), "%s.link", made.path);
 	CHECK_INT(symlink(made.path, link), 0);
