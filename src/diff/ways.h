@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How call sites of two builds are taken for the same (match.h describes each way). */
+/* The ways to match the call sites of two builds (match.h describes them). */
 #ifndef SRC_DIFF_WAYS_H
 #define SRC_DIFF_WAYS_H
 

@@ -6,7 +6,7 @@
  * not fit waits for the one of another thread that makes it fit. That never comes if it was lost;
  * or if, within one tick, a later event at the same address was taken for an earlier one. Then an
  * allocation is added beside the block there, and a free is owed to the next such block: after both
- * pairs, all is as it was. One thread.
+ * pairs the state is right again. One thread.
  */
 #ifndef SRC_RECORD_EVENT_ORDER_H
 #define SRC_RECORD_EVENT_ORDER_H

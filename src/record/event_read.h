@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads a recording of all events: who, the sites with their stacks and names, and the events, as
- * often as wanted. The file is a stranger's: every number in it is checked, and text is cleaned.
+ * Reads a recording of all events: the process, the sites with their stacks and names, and the
+ * events, any number of times. The file is untrusted: every number is checked, text is cleaned.
  * One thread.
  */
 #ifndef SRC_RECORD_EVENT_READ_H

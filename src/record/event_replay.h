@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a recording of all events says of one moment: exact figures per site, and in total. One
- * thread. */
+/* One moment of a recording of all events: exact figures per site and in total. One thread. */
 #ifndef SRC_RECORD_EVENT_REPLAY_H
 #define SRC_RECORD_EVENT_REPLAY_H
 

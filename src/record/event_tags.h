@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a block of kind EVENT_FILE_SITES is made of: a tag before each module and site. */
+/* The tags before modules and sites in a block of kind EVENT_FILE_SITES. */
 #ifndef SRC_RECORD_EVENT_TAGS_H
 #define SRC_RECORD_EVENT_TAGS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading a history: the state at each of some consecutive ticks, and what of the time before a
- * tick its rates and trends need. Main thread.
+ * Reading a history: the state at each of some consecutive ticks, and the time before a tick that
+ * its rates and trends are made from. Main thread.
  */
 #ifndef SRC_RECORD_HISTORY_WALK_H
 #define SRC_RECORD_HISTORY_WALK_H

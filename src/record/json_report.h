@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads heaptop's own JSON report (heaptop-json(5)) back into a snapshot. The file is a stranger's:
- * a field that is missing or of another type counts as unknown, and nothing in it can do more than
- * end in a message. Call sites are parsed one by one, so that a large report takes the memory of
- * its snapshot, not of its text as a tree. Not read: memory, marks, groups, unwinds. Main thread.
+ * Reads heaptop's own JSON report (heaptop-json(5)) back into a snapshot. The file is untrusted:
+ * a field that is missing or of another type counts as unknown, and damage ends in a message. Call
+ * sites are parsed one by one, so that a large report takes the memory of its snapshot, not of its
+ * text as a tree. Not read: memory, marks, groups, unwinds. Main thread.
  */
 #ifndef SRC_RECORD_JSON_REPORT_H
 #define SRC_RECORD_JSON_REPORT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Members of a JSON object that a stranger wrote: one that is missing or of another type is 0,
+ * Members of an untrusted JSON object: one that is missing or of another type is 0,
  * false or NULL. `o` may be anything, NULL too. Pure.
  */
 #ifndef SRC_RECORD_JSON_VALUES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Leak scans as payloads, packed (block_pack): everything of struct snap_leaks but the paths to
+ * Leak scans as payloads, packed (block_pack): all of struct snap_leaks except the paths to
  * single blocks, in the order of the tables in leak_block.c. Main thread.
  */
 #ifndef SRC_RECORD_LEAK_BLOCK_H

@@ -16,7 +16,7 @@
  *
  * Predictions: blocks of a site have its average size, so alloc_bytes and live_bytes change by that
  * times the blocks, and so do the bytes at the program's peak; the site's peak rises to its live
- *bytes. Sites that allocate one size then cost nothing but their counts.
+ * bytes. Sites that allocate one size then cost nothing but their counts.
  */
 #ifndef SRC_RECORD_TICK_H
 #define SRC_RECORD_TICK_H

@@ -3,9 +3,12 @@
  * Ticks as blocks: the payloads of a group's blocks, in their order, are one zstd stream that is
  * flushed after each tick and gives the raw group (group.h). The head tells the point:
  *
- *	changes since the group's tick before (0 for the first) of: ns, live bytes, rss, allocs,
- *minor and major faults, threads; live - low, high - live; flags (HISTORY_*, 128: events were lost
- *before it); raw bytes of the tick, its length included; for the first: the group's step in ns
+ *	changes since the group's tick before (0 for the first) of: ns, live bytes, rss,
+ *	allocs, minor and major faults, threads;
+ *	live - low, high - live;
+ *	flags (HISTORY_*, 128: events were lost before it);
+ *	raw bytes of the tick, its length included;
+ *	for the first: the group's step in ns
  *
  * Main thread.
  */
