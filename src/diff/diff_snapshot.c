@@ -66,6 +66,10 @@ struct snapshot *diff_snapshot_make(const struct diff *d, const char *a, const c
 	for (size_t i = 0; i < d->nrows; i++)
 		site_fill(&sites[i], &d->rows[i], (uint32_t)i + 1);
 	moment_clear_present(s);
+	/* The changes are shown beside what a program holds now; if it ran then, this is a copy. */
+	s->moment = SNAP_NOW;
+	if (s->state == SNAP_STARTING || s->state == SNAP_RUNNING)
+		s->state = SNAP_COPY;
 	s->since = &marks[0];
 	s->until = &marks[1];
 	s->moments = NULL;

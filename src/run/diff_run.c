@@ -115,7 +115,7 @@ struct snapshot *diff_run_snapshot(struct diff_run *r, const struct options *o)
 		return NULL;
 	}
 	snprintf(r->notice, sizeof(r->notice),
-		"DIFF: this is %s; SINCE and NEW are its changes from %s", b, a);
+		"DIFF: this is %s; SINCE is what changed from %s", b, a);
 	s->notice = r->notice;
 	return s;
 }

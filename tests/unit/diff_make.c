@@ -236,8 +236,11 @@ TEST(as_a_snapshot)
 	struct snapshot *s;
 
 	right.s.refs = 1;
+	right.s.moment = SNAP_PAST;
+	right.s.state = SNAP_RUNNING;
 	s = diff_snapshot_make(d, "A (old)", "B (new)");
 	CHECK(s && s->nsites == 3);
+	CHECK(s->moment == SNAP_NOW && s->state == SNAP_COPY); /* so that SINCE is shown */
 	CHECK_STR(s->since->name, "A (old)");
 	CHECK_INT(s->since->live_bytes, 1600);
 	CHECK_INT(s->totals.live_bytes, 1580);
