@@ -86,6 +86,9 @@ static int recording_put(const struct saving *s)
 
 	if (!w)
 		return -EIO;
+	/* At its peak the program ran, however it ended: these blocks are not unfreed. */
+	if (all.moment == SNAP_PEAK)
+		all.state = SNAP_RUNNING;
 	rc = recording_add(w, &all);
 	if (rc == 0)
 		rc = recording_end(w, &all);

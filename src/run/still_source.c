@@ -3,7 +3,9 @@
 #include "src/run/still_source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include "src/model/moment.h"
 #include "src/run/failure.h"
 #include "src/run/report.h"
 #include "src/run/snapshot_file.h"
@@ -12,6 +14,8 @@
 
 struct still_source {
 	struct snapshot *shown;
+	struct snapshot *peak; /* made when it is asked for */
+	bool at_peak; /* that is shown */
 	const struct options *options;
 	struct source_cache *sources; /* made when they are asked for */
 };
@@ -33,6 +37,7 @@ struct still_source *still_source_open(struct snapshot *shown, const struct opti
 void still_source_close(struct still_source *s)
 {
 	snapshot_unref(s->shown);
+	snapshot_unref(s->peak);
 	source_cache_free(s->sources);
 	free(s);
 }
@@ -40,9 +45,31 @@ void still_source_close(struct still_source *s)
 struct snapshot *still_source_tick(void *screen, const char **error)
 {
 	struct still_source *s = screen;
+	struct snapshot *now = s->at_peak ? s->peak : s->shown;
 
-	snapshot_ref(s->shown);
-	return s->shown;
+	snapshot_ref(now);
+	return now;
+}
+
+int still_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap)
+{
+	struct still_source *s = screen;
+
+	if (m->kind != SNAP_NOW && m->kind != SNAP_PEAK) {
+		snprintf(msg, cap, "a report has no history");
+		return -ENODATA;
+	}
+	/* A diff has rows of two sides. */
+	if (m->kind == SNAP_PEAK && !s->peak && !s->shown->since)
+		s->peak = moment_peak(s->shown);
+	if (m->kind == SNAP_PEAK && !s->peak) {
+		snprintf(msg, cap, "%s",
+			s->shown->since ? "for a diff of the peaks, use --at peak"
+					: "the report does not have what made the peak");
+		return -ENODATA;
+	}
+	s->at_peak = m->kind == SNAP_PEAK;
+	return 0;
 }
 
 int still_source_fds(void *screen, struct pollfd *fds, int max)

@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include "src/export/export.h"
+#include "src/model/timeline.h"
 #include "src/run/options.h"
 
 struct still_source;
@@ -19,6 +20,7 @@ struct still_source *still_source_open(struct snapshot *shown, const struct opti
 void still_source_close(struct still_source *s);
 
 struct snapshot *still_source_tick(void *screen, const char **error);
+int still_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap);
 int still_source_fds(void *screen, struct pollfd *fds, int max);
 bool still_source_ready(void *screen);
 uint64_t still_source_now(void *screen);

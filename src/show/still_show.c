@@ -27,6 +27,7 @@ static int snapshot_show(struct snapshot *shown, const struct options *o,
 	struct still_source *s = shown ? still_source_open(shown, o) : NULL;
 	const struct tui_source source = { .ctx = s,
 		.tick = still_source_tick,
+		.moment_show = still_source_moment_show,
 		.fds = still_source_fds,
 		.ready = still_source_ready,
 		.now_ns = still_source_now,

@@ -276,6 +276,14 @@ def saved():
     with open(os.path.join(scratch, names[1]), encoding="utf-8") as f:
         want = json.load(f)
     check_equal((rep["totals"], figures(rep)), (want["totals"], figures(want)), "what was saved")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write("P\nx\n:type heaptop\nEnter\n:until saved\n")
+    done = run([HEAPTOP, "--script", script, "-r", names[1]], env=env(), cwd=scratch)
+    check_equal((done.returncode, done.stderr), (0, b""), "the screen on the JSON report")
+    peak, = {n for n in os.listdir(scratch) if n.startswith("heaptop-snapshot-")} - set(names)
+    rep = read(file=os.path.join(scratch, peak))
+    check_equal((rep["process"]["state"], rep["totals"]["live_bytes"]), ("copy", want["totals"]["peak_live_bytes"]),
+                "the peak, not an end with unfreed blocks")
 
 
 @case("a recording on the screen")
