@@ -305,7 +305,7 @@ static void result_print(const struct recorder *r, size_t left_out)
 			r->images, left_out);
 	else if (r->images > 1)
 		snprintf(more, sizeof(more), " of %zu process images", r->images);
-	fprintf(stderr, "heaptop: recorded %s%s in %s, %s bytes; to see it: heaptop -r %s\n",
+	fprintf(stderr, "heaptop: recorded %s%s in %s, %s; to see it: heaptop -r %s\n",
 		units_duration(span, r->last_ns - r->first_ns), more, r->path,
 		units_bytes(size, (uint64_t)st.st_size), r->path);
 }

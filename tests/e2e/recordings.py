@@ -15,7 +15,7 @@ from proving import (HEAPTOP, LIBRARY, case, check, check_consistent, check_equa
 
 STATE = os.path.join(scratch, "state")
 FILE = os.path.join(scratch, "file.rec")
-LINE = re.compile(rb"^heaptop: recorded \S+(?: of \d+ process images)? in (\S+), \S+ bytes; "
+LINE = re.compile(rb"^heaptop: recorded \S+(?: of \d+ process images)? in (\S+), \S+; "
                   rb"to see it: heaptop -r \S+$", re.M)
 
 
