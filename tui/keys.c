@@ -42,15 +42,15 @@
 #define TIME  "Time line"
 #define PROG  "Program"
 
-static bool program_is_over(const struct ui *ui)
+static bool now_is_an_end(const struct ui *ui)
 {
-	return !ui_program_runs(ui);
+	return shown_moment_is_replay(ui) || !ui_program_runs(ui);
 }
 
 /* clang-format off */
 const struct key_binding keys_table[] = {
 	{ TIME, "F", { 'F', 0 }, IN_ALL, moments_live, 0, PLACE_HINT, "LIVE", "the end",
-		program_is_over,
+		now_is_an_end,
 		"follow the program: back to now from any moment (also Esc, Space)" },
 	{ PROG, "F1", { KEY_F(1), '?', 0 }, IN_ALL, action_help, 0, PLACE_BAR, "Help", NULL, NULL,
 		"this help (also ?)" },

@@ -175,7 +175,7 @@ TEST(a_recording_has_an_end_and_no_live)
 	CHECK(sees(" END 12:41") && !sees("● LIVE"));
 	CHECK(sees("replay night.heaptop"));
 	paper_keys(&p, ",");
-	CHECK(sees("PAST 12:40 of 12:41") && sees("F the end"));
+	CHECK(sees("PAST 12:40 of 12:41") && sees("F the end") && !sees("F LIVE"));
 	paper_close(&p);
 }
 
