@@ -165,7 +165,8 @@ static bool column_shown(unsigned i, int width, struct layout_kind kind)
 	if (kind.marked)
 		width -= (int)(column_table[COL_SINCE].cells + column_table[COL_KEPT].cells) + 2;
 	if (kind.ranged)
-		width -= (int)column_table[COL_SINCE_ALLOC].cells;
+		width -= (int)(column_table[COL_SINCE_ALLOC].cells +
+			       column_table[COL_SINCE_FREED].cells);
 	/* The number of sites takes cells from the columns that need a wide screen. */
 	if (counted)
 		width -= (int)column_table[COL_SITES].cells + 1;
