@@ -13,7 +13,7 @@ import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-README_LINES = 250
+README_LINES = 280
 TERMS = 40
 # Keys that share an item with another one there: F10/q, and F1, "also ?".
 ALSO = ("q", "?")

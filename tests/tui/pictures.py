@@ -19,16 +19,18 @@ DEMO = ":size 100x24\n3\n:wait 26\n:save-display -\nq\nt\n"
 # Each view once, as soon as it has something to show.
 VIEWS = (":size 100x30\n:until page_load\n:save-display -\nj Enter\n:save-display -\nj\n:save-display -\nq t\n"
          ":save-display -\ni\n:save-display -\nF8\n:wait 2\n:save-display -\nTab\n:save-display -\nq\nt\n")
+# A range on the time line of a recording.
+PAST = ":size 100x30\n^\ns (\n:save-display -\n"
 
 
-def play(script, *options):
+def play(script, *options, program=("--", "./demo", "60")):
     """The screens that a script on the demo saves, one after the other."""
     with tempfile.TemporaryDirectory(prefix="heaptop-pictures-") as folder:
         parts = script.split("save-display -")
         shots = [os.path.join(folder, "%d" % i) for i in range(len(parts) - 1)]
         with open(os.path.join(folder, "script"), "w", encoding="utf-8") as f:
             f.write("".join(p for pair in zip(parts, ["save-display " + s for s in shots] + [""]) for p in pair))
-        done = subprocess.run([os.path.join(B, "heaptop"), *options, "--script", f.name, "--", "./demo", "60"],
+        done = subprocess.run([os.path.join(B, "heaptop"), *options, "--script", f.name, *program],
                               cwd=B, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=100,
                               env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CONFIG_HOME="/nonexistent"))
         assert os.path.exists(shots[-1]), done.stderr
@@ -87,7 +89,10 @@ def check():
     with open(README, encoding="utf-8") as f:
         shown = pictures(f.read())
     assert shown, "README.md has no picture"
-    now = {fixed(line) for line in play(VIEWS, "-d", "100ms").splitlines()}
+    with tempfile.TemporaryDirectory(prefix="heaptop-pictures-") as folder:
+        recording = os.path.join(folder, "demo.rec")
+        screens = play(VIEWS, "-d", "100ms", "--record", recording) + play(PAST, program=("-r", recording))
+    now = {fixed(line) for line in screens.splitlines()}
     for picture in shown:
         for line in picture.splitlines():
             assert len(line) <= 100, f"wider than 100: {line!r}"
@@ -102,7 +107,9 @@ def write():
     def tab_line(m):
         line = m.group()
         here = re.search(r"\[([^]]*)\]", line).group(1)
-        want = names + (["Output"] if "Output" in line else [])
+        # A recording's screen lacks what only a live program has.
+        want = [name for name in names if "Map" in line or name not in ("Leaks", "Map")]
+        want += ["Output"] if "Output" in line else []
         left = "".join(f"[{here}]" if name == here.split(" > ")[0] else f" {name} " for name in want)
         right = re.search(r"(?:   | {2,}(?=\S+$))(\S.*)$", line[len(left) - 1:])
         return left + (right.group(1).rjust(99 - len(left)) if right else "")
