@@ -12,6 +12,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "src/record/new_file.h"
+
 #define MAGIC_BYTES 16u
 #define HEAD_BYTES  16u
 #define LEVEL	    1 /* of zstd: 4 and more million events a second, at most twice level 3's size */
@@ -86,17 +88,18 @@ struct event_writer *event_file_create(const char *path, char *message)
 {
 	struct event_writer *w = calloc(1, sizeof(*w));
 	char magic[MAGIC_BYTES];
-	struct stat st;
+	int rc = -ENOMEM;
 
 	magic_make(magic);
 	if (w) {
 		w->zstd = ZSTD_createCCtx();
-		w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-		if (w->zstd && w->fd >= 0 && fstat(w->fd, &st) == 0 &&
-			write_all(w, magic, sizeof(magic)) == 0)
+		w->fd = rc = w->zstd ? new_file_open(path) : rc;
+		if (rc >= 0)
+			rc = write_all(w, magic, sizeof(magic));
+		if (rc == 0)
 			return w;
 	}
-	snprintf(message, EVENT_FILE_MESSAGE_MAX, "cannot write %s: %s", path, strerror(errno));
+	new_file_failed(path, rc, message, EVENT_FILE_MESSAGE_MAX);
 	event_file_close(w);
 	return NULL;
 }

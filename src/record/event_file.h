@@ -27,7 +27,7 @@ enum event_file_kind {
 
 struct event_writer;
 
-/* Creates `path` (0600), replacing a regular file. NULL and one line in `message`
+/* Creates `path` as new_file.h says. NULL and one line in `message`
  * (EVENT_FILE_MESSAGE_MAX). */
 struct event_writer *event_file_create(const char *path, char *message);
 /* Compresses and writes a block, and empties `raw`. 0 or -errno; after a failure nothing more is

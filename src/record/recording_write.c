@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "src/record/new_file.h"
 #include "src/record/recording_store.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
@@ -52,42 +52,6 @@ void recording_put_magic(struct bytes *out, const char *version)
 }
 
 /* ---- creating ---- */
-
-/* Opens the file and makes sure that it is this recording's alone. -errno. */
-static int file_open(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-	struct stat st;
-	int rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) != 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode))
-		rc = -EINVAL;
-	else if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-		rc = -errno;
-	else if (ftruncate(fd, 0) != 0)
-		rc = -errno;
-	if (!rc)
-		return fd;
-	close(fd);
-	return rc;
-}
-
-static void create_failed(const char *path, int rc, char *message)
-{
-	char what[RECORDING_MESSAGE_MAX / 2];
-
-	snprintf(what, sizeof(what), "cannot record to %s", path);
-	if (rc == -EINVAL)
-		snprintf(message, RECORDING_MESSAGE_MAX, "%s: not a regular file", what);
-	else if (rc == -EWOULDBLOCK)
-		snprintf(message, RECORDING_MESSAGE_MAX, "%s: another heaptop records to it", what);
-	else
-		error_hint_line(message, RECORDING_MESSAGE_MAX, what, rc);
-}
 
 static void writer_free(struct recording_writer *w)
 {
@@ -149,7 +113,7 @@ struct recording_writer *recording_create(
 
 	if (!w)
 		goto fail;
-	w->fd = rc = file_open(path);
+	w->fd = rc = new_file_open(path);
 	if (rc < 0)
 		goto fail;
 	snprintf(w->version, sizeof(w->version), "%s", o->version);
@@ -166,7 +130,7 @@ struct recording_writer *recording_create(
 	if (!rc)
 		return w;
 fail:
-	create_failed(path, rc, message);
+	new_file_failed(path, rc, message, RECORDING_MESSAGE_MAX);
 	if (w && w->fd >= 0)
 		close(w->fd);
 	if (w)
