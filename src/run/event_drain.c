@@ -54,7 +54,9 @@ struct event_drain {
 	pthread_t thread;
 	/* Shared with the main thread. */
 	pthread_mutex_t lock;
-	bool end;
+	pthread_cond_t woken, taken;
+	bool end, ended;
+	char leaving[HT_PATH_MAX]; /* the segment that event_drain_take waits for; "": none */
 	struct event_drain_state state;
 };
 
@@ -164,13 +166,75 @@ static void fresh_read(struct event_drain *d)
 	fresh_all_try(d);
 }
 
+/* ---- images that leave ---- */
+
+static bool is_ended(const struct event_drain *d, const struct read_identity *id)
+{
+	for (size_t i = d->nends; i > 0; i--)
+		if (d->ends[i - 1].pid == id->pid &&
+			d->ends[i - 1].start_realtime_ns == id->created_realtime_ns)
+			return true;
+	return false;
+}
+
+/* Reads the rest of a segment that is about to be removed, or all of it if it is new to us. */
+static void leaving_read(struct event_drain *d, const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	size_t i = d->nstreams;
+
+	while (i > 0 && strcmp(event_stream_path(d->streams[i - 1]), path) != 0)
+		i--;
+	if (i == 0 && read_identity_of_file(path, &d->identity, message) == 0 &&
+		d->identity.family == d->family && d->identity.state != HT_STATE_PREPARED &&
+		!is_ended(d, &d->identity) && stream_add(d, path, message) == 0)
+		i = d->nstreams;
+	if (i > 1)
+		stream_end(d, i - 1);
+}
+
+static void leaving_take(struct event_drain *d)
+{
+	char path[sizeof(d->leaving)];
+
+	pthread_mutex_lock(&d->lock);
+	memcpy(path, d->leaving, sizeof(path));
+	pthread_mutex_unlock(&d->lock);
+	if (!path[0])
+		return;
+	leaving_read(d, path);
+	pthread_mutex_lock(&d->lock);
+	d->leaving[0] = '\0';
+	pthread_cond_signal(&d->taken);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void event_drain_take(struct event_drain *d, const char *path)
+{
+	pthread_mutex_lock(&d->lock);
+	if (d->family != 0 && !d->ended)
+		snprintf(d->leaving, sizeof(d->leaving), "%s", path);
+	pthread_cond_signal(&d->woken);
+	while (d->leaving[0] && !d->ended)
+		pthread_cond_wait(&d->taken, &d->lock);
+	pthread_mutex_unlock(&d->lock);
+}
+
 /* ---- the thread ---- */
 
-static void nap(uint64_t ns)
+/* Until a time has passed, or the main thread wants something. */
+static void nap(struct event_drain *d, uint64_t ns)
 {
-	const struct timespec t = { .tv_nsec = (long)ns };
+	struct timespec t;
 
-	nanosleep(&t, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	pthread_mutex_lock(&d->lock);
+	if (!d->end && !d->leaving[0])
+		pthread_cond_timedwait(&d->woken, &d->lock, &t);
+	pthread_mutex_unlock(&d->lock);
 }
 
 /* Publishes the figures. Returns whether to end. */
@@ -241,19 +305,24 @@ static void *drain_run(void *ctx)
 	uint64_t nap_ns = NAP_LEAST_NS;
 
 	if (d->options.attached) {
-		nap(SEED_NAP_NS);
+		nap(d, SEED_NAP_NS);
 		d->error = event_stream_seed(d->streams[0]);
 	}
 	while (!state_exchange(d) && d->error == 0) {
 		size_t got = pass(d);
 
+		leaving_take(d);
 		renew(d, clock_monotonic_ns());
 		nap_ns = got > IDLE_EVENTS	? NAP_LEAST_NS
 			 : nap_ns < NAP_MOST_NS ? 2 * nap_ns
 						: NAP_MOST_NS;
 		if (got < HT_RING_EVENTS / 2)
-			nap(nap_ns);
+			nap(d, nap_ns);
 	}
+	pthread_mutex_lock(&d->lock);
+	d->ended = true;
+	pthread_cond_signal(&d->taken);
+	pthread_mutex_unlock(&d->lock);
 	return NULL;
 }
 
@@ -285,6 +354,18 @@ static void images_watch(struct event_drain *d)
 		inotify_add_watch(d->inotify, d->directory, IN_CREATE | IN_MOVED_TO);
 }
 
+static void locks_make(struct event_drain *d)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->woken, &attributes);
+	pthread_cond_init(&d->taken, NULL);
+	pthread_condattr_destroy(&attributes);
+}
+
 struct event_drain *event_drain_start(const struct event_drain_options *o, char *message)
 {
 	struct event_drain *d = calloc(1, sizeof(*d));
@@ -295,7 +376,7 @@ struct event_drain *event_drain_start(const struct event_drain_options *o, char 
 		return NULL;
 	d->options = *o;
 	d->since_ns = clock_monotonic_ns();
-	pthread_mutex_init(&d->lock, NULL);
+	locks_make(d);
 	images_watch(d);
 	d->writer = event_file_create(o->file, message);
 	if (d->writer)
@@ -340,6 +421,7 @@ int event_drain_end(
 
 	pthread_mutex_lock(&d->lock);
 	d->end = true;
+	pthread_cond_signal(&d->woken);
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(d->thread, NULL);
 	fresh_read(d);

@@ -36,6 +36,10 @@ struct event_drain_state {
 };
 void event_drain_state(struct event_drain *d, struct event_drain_state *out);
 
+/* To be called before the segment of an image of the launch is removed: reads what is left in it.
+ * Waits for the thread, some milliseconds. */
+void event_drain_take(struct event_drain *d, const char *path);
+
 /*
  * Reads what is left, writes the names in `last` (may be NULL), and closes the file. *state gets
  * the final figures. 0, or -errno: the file can be read up to where that happened.

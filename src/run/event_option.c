@@ -51,6 +51,14 @@ void event_option_fill(struct event_drain *d, struct timeline *t)
 		t->trouble = strerror(-state.error);
 }
 
+void event_option_removing(void *ctx, const char *path)
+{
+	struct event_drain **d = ctx;
+
+	if (*d)
+		event_drain_take(*d, path);
+}
+
 void event_option_end(struct event_drain **d, struct session *s)
 {
 	struct event_drain_state state;

@@ -19,4 +19,7 @@ void event_option_fill(struct event_drain *d, struct timeline *t);
  * that is shown. */
 void event_option_end(struct event_drain **d, struct session *s);
 
+/* process_tree_options.removing; `ctx` is a struct event_drain **. */
+void event_option_removing(void *ctx, const char *path);
+
 #endif

@@ -225,6 +225,11 @@ void event_stream_flush(struct event_stream *s, uint64_t before_ns)
 		flush(s);
 }
 
+const char *event_stream_path(const struct event_stream *s)
+{
+	return read_path(s->segment);
+}
+
 bool event_stream_is_over(const struct event_stream *s)
 {
 	return access(read_path(s->segment), F_OK) != 0;

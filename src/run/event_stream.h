@@ -32,6 +32,8 @@ int event_stream_seed(struct event_stream *s);
 ssize_t event_stream_pass(struct event_stream *s, bool last);
 /* Writes what has been passed on, if the last time was before `before_ns`. */
 void event_stream_flush(struct event_stream *s, uint64_t before_ns);
+/* The segment's. Valid until it is closed. */
+const char *event_stream_path(const struct event_stream *s);
 /* Whether the segment was removed: the process has ended. */
 bool event_stream_is_over(const struct event_stream *s);
 struct event_order_counts event_stream_counts(const struct event_stream *s);

@@ -98,6 +98,26 @@ void process_tree_members(
 		visit(ctx, w->members[i]);
 }
 
+/* ---- removing segments ---- */
+
+static void removing_tell(const struct process_tree *w, const char *path)
+{
+	if (w->options.removing)
+		w->options.removing(w->options.removing_ctx, path);
+}
+
+static bool file_remove(const struct process_tree *w, const char *path)
+{
+	removing_tell(w, path);
+	return read_remove_file(path);
+}
+
+static bool image_remove(const struct process_tree *w, struct session *s)
+{
+	removing_tell(w, session_path(s));
+	return session_remove(s);
+}
+
 void process_tree_release(
 	struct process_tree *w, bool (*is_done)(void *ctx, struct session *s), void *ctx)
 {
@@ -111,7 +131,7 @@ void process_tree_release(
 			w->replaced_first = s;
 			continue;
 		}
-		session_remove(s);
+		image_remove(w, s);
 		session_close(s);
 	}
 }
@@ -147,7 +167,7 @@ static void session_drop(struct process_tree *w, struct session *s)
 	uint64_t family = session_identity(s)->family;
 
 	if (family == 0 || family == w->options.family)
-		w->not_kept += session_remove(s);
+		w->not_kept += image_remove(w, s);
 	session_close(s);
 }
 
@@ -202,10 +222,10 @@ static void killed_add(struct process_tree *w, const struct target_segment *t)
 			if (w->killed[i].created_ns < at->created_ns)
 				at = &w->killed[i];
 		if (t->created_ns < at->created_ns) {
-			w->not_kept += read_remove_file(t->path);
+			w->not_kept += file_remove(w, t->path);
 			return;
 		}
-		w->not_kept += read_remove_file(at->path);
+		w->not_kept += file_remove(w, at->path);
 	}
 	memcpy(at->path, t->path, sizeof(at->path));
 	at->created_ns = t->created_ns;
@@ -222,7 +242,7 @@ static void child_skip(struct process_tree *w, const struct target_segment *t)
 		killed_add(w, t);
 	else if (t->state == TARGET_EXITED ||
 		 (t->state == TARGET_RUNNING && target_execed_unrecorded(t)))
-		w->not_kept += read_remove_file(t->path);
+		w->not_kept += file_remove(w, t->path);
 	else if (t->state == TARGET_RUNNING && w->options.leak_check)
 		prepare_unasked(t->path);
 }
@@ -266,12 +286,12 @@ static void fork_image_drop(struct process_tree *w, const struct target_segment 
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), t->path) == 0) {
-			session_remove(w->members[i]);
+			image_remove(w, w->members[i]);
 			session_close(w->members[i]);
 			w->members[i] = w->members[--w->count];
 			return;
 		}
-	read_remove_file(t->path);
+	file_remove(w, t->path);
 }
 
 static int segment_found(void *ctx, const struct target_segment *t)
@@ -384,14 +404,14 @@ const char *process_tree_remove(struct process_tree *w, bool keep_crashed)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (!session_alive(w->members[i]))
-			session_remove(w->members[i]);
+			image_remove(w, w->members[i]);
 	if (w->replaced_first)
-		session_remove(w->replaced_first);
+		image_remove(w, w->replaced_first);
 	if (session_alive(w->now))
 		return NULL;
 	if (keep_crashed)
 		return session_path(w->now);
-	session_remove(w->now);
+	image_remove(w, w->now);
 	return NULL;
 }
 
@@ -427,7 +447,7 @@ static int disown_one(void *ctx, const struct target_segment *t)
 		prepare_disown(t->path);
 	if (t->state == TARGET_EXITED ||
 		(read_identity_of_file(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
-		read_remove_file(t->path);
+		file_remove(w, t->path);
 	return 0;
 }
 
@@ -452,7 +472,7 @@ static int clear_one(void *ctx, const struct target_segment *t)
 		c->left.ending += t->process > 0 && target_is_ending(t->process);
 	}
 	if (t->state == TARGET_DEAD)
-		read_remove_file(t->path);
+		file_remove(c->w, t->path);
 	return 0;
 }
 

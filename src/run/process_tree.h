@@ -19,6 +19,9 @@ struct process_tree_options {
 	uint64_t family; /* of a launch by this viewer; 0 otherwise */
 	bool keep_children; /* keep the first children and earlier images for the report, */
 	bool release_ended; /* or only until process_tree_release: a recording has them */
+	/* Called before the segment of an image is removed. NULL: by nobody. */
+	void (*removing)(void *ctx, const char *path);
+	void *removing_ctx;
 	bool leak_check; /* all of them wait at their end for a leak scan; those that are not kept
 			    must not */
 };

@@ -69,6 +69,8 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 	struct process_tree_options w = { .family = family,
 		.keep_children = r->options->report || record,
 		.release_ended = record && !r->options->report,
+		.removing = event_option_removing,
+		.removing_ctx = &r->past.events,
 		.leak_check = r->options->leak_check,
 		.session = { .debuginfod = r->options->debuginfod,
 			.pid = pid,

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings of both kinds where things go wrong: files that cannot be written, disks that are full, recorders and
+programs that are killed at random moments, storms of children. The program never notices; what is in the file is
+whole. SOAK=1: 1,000 kills."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, kill_hard, need, run,
+                      run_cases, scratch, segment_files, target, wait_for)
+
+KINDS = ("--record", "--record-events")
+FILE = os.path.join(scratch, "file")
+ROUNDS = 1000 if "SOAK" in os.environ else 10
+CHILDREN = 200
+
+
+def fresh():
+    if os.path.lexists(FILE):
+        os.unlink(FILE)
+
+
+def recorded(kind, *options, file=FILE, command=("crash", "exit"), **how):
+    return run([HEAPTOP, kind, file, "-d", "0.1", *options, "--report", "-o", "/dev/null", "--",
+                target(command[0]), *command[1:]], **how)
+
+
+def read(file=FILE):
+    done = run([HEAPTOP, "-r", file, "--format", "json"])
+    check_equal(done.returncode, 0, "status of -r (%s)" % done.stderr.decode())
+    return json.loads(done.stdout)
+
+
+def refused(done, why):
+    check_equal((done.returncode, done.stdout), (125, b""), "what cannot be recorded")
+    check(why in done.stderr and done.stderr.count(b"\n") == 1, done.stderr.decode())
+
+
+class Asked:
+    """A program with the library and without a viewer."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([target("asked")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=environment(LD_PRELOAD=LIBRARY))
+        self.process.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        kill_hard(self.process)
+        self.process.wait(60)
+        self.process.stdout.close()
+        run([HEAPTOP, "--clean"])
+
+    def ask(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        check_equal(self.process.stdout.readline(), b"done\n", line)
+        return True
+
+    def end(self):
+        self.process.stdin.close()
+        check_equal(self.process.wait(60), 0, "the program's end")
+
+
+def recorder(kind, pid, **how):
+    options = ["--headless"] if kind == "--record" else ["--report", "-o", "/dev/null"]
+    return subprocess.Popen([HEAPTOP, kind, FILE, "-d", "0.1", *options, "-a", str(pid)], env=environment(),
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+
+
+def consistent(rep):
+    """What is in a file that was cut off: sums are sums."""
+    totals = rep["totals"]
+    if totals["lost_events"]:
+        return
+    for field in ("live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes"):
+        check_equal(sum(s[field] for s in rep["sites"]), totals[field], field)
+    check_equal(totals["allocs"] - totals["frees"], totals["live_blocks"], "live blocks")
+
+
+# ---- files ----
+
+@case("what is no regular file, or cannot be made, is refused in one line, before the program runs")
+def destinations():
+    fifo = os.path.join(scratch, "fifo")
+    os.mkfifo(fifo)
+    for kind in KINDS:
+        for path, why in ((fifo, b"not a regular file"), ("/dev/full", b"not a regular file"),
+                          ("/dev/null", b"not a regular file"), (scratch, b"directory"),
+                          ("/nonexistent/file", b"No such file"), ("/proc/file", b"/proc/file")):
+            refused(recorded(kind, file=path), why)
+    check_equal(segment_files(), [], "what is left")
+
+
+@case("through a symbolic link, and over an older file")
+def links():
+    link, behind = os.path.join(scratch, "link"), os.path.join(scratch, "behind")
+    os.symlink(behind, link)
+    for kind in KINDS:
+        with open(behind, "w", encoding="ascii") as f:
+            f.write("older " * 100000)
+        check_equal(recorded(kind, file=link).returncode, 5, "status")
+        check(os.path.islink(link), "the link is replaced")
+        check(read(behind)["totals"]["allocs"] > 0, "nothing is recorded")
+
+
+@case("two recorders never write to one file, nor one to a program's segment")
+def one_writer():
+    fresh()
+    refused(run([HEAPTOP, "--record", FILE, "--record-events", FILE, "--report", "--", target("crash"), "exit"]),
+            b"another heaptop records to it")
+    with Asked() as program:
+        for kind in KINDS:
+            refused(recorded(kind, file=segment_files()[0]), b"segment")
+        program.ask("keep 10")
+        program.end()
+
+
+def full_checked(said, why):
+    """The file is small, says what came before, and the recorder said why there is no more."""
+    check(why in said, "said: " + said.decode())
+    check(0 < os.path.getsize(FILE) <= 4096, "size")
+    done = run([HEAPTOP, "-r", FILE, "--format", "json"])
+    check(done.returncode == 0 or re.search(rb"before the first event|no complete tick", done.stderr), done.stderr.decode())
+    if done.returncode == 0:
+        consistent(json.loads(done.stdout))
+
+
+@case("a full disk ends the recording, not the program")
+def full_disk():
+    disk = os.path.join(scratch, "disk")
+    os.mkdir(disk)
+    if run([need("unshare"), "-m", "true"]).returncode != 0:
+        raise Skip("unshare -m is not permitted here")
+    filler = os.urandom(600).hex()  # of the command line: the file is full soon
+    for kind in KINDS:
+        fresh()
+        done = run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k none "$1"; shift; "$@"; '
+                    'echo $?; cp %s/file %s' % (disk, FILE), "sh", disk, HEAPTOP, kind, os.path.join(disk, "file"),
+                    "-d", "0.1", "--report", "-o", "/dev/null", "--", target("event_threads"), "100", "300", filler])
+        check_equal(done.stdout, b"done\n0\n", "the program's output and status")
+        full_checked(done.stderr, b"No space left on device")
+
+
+@case("a file that is removed meanwhile changes nothing for the program")
+def removed():
+    for kind in KINDS:
+        fresh()
+        with subprocess.Popen([HEAPTOP, kind, FILE, "-d", "0.1", "--report", "-o", "/dev/null", "--",
+                               target("asked")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=environment()) as process:
+            process.stdout.readline()
+            os.unlink(FILE)
+            process.stdin.write(b"keep 5000\n")
+            process.stdin.flush()
+            check_equal(process.stdout.readline(), b"done\n", "the program")
+            process.stdin.close()
+            check_equal(process.wait(60), 0, "status")
+        check(not os.path.exists(FILE), "the file is back")
+
+
+# ---- children ----
+
+def children_said(rep):
+    left = re.search(r"leaves out (\d+) more|(\d+) more left out", rep.get("notice") or "")
+    return int(left[1] or left[2]) if left else 0
+
+
+@case("a storm of children: each is in the file with all of its events, or said to be left out")
+def storm():
+    for kind, options in (("--record", ()), ("--record-events", ()), ("--record-events", ("--lossless",))):
+        fresh()
+        done = recorded(kind, *options, command=("forking", str(CHILDREN), "50"))
+        check_equal((done.returncode, done.stdout), (3, b"done\n"), "the program")
+        rep = read()
+        for child in rep["children"]:
+            totals = child["totals"]
+            check_equal((totals["allocs"], totals["frees"], totals["live_bytes"]), (100, 50, 5000), "a child's")
+        check_equal(len(rep["children"]) + children_said(rep), CHILDREN, "children")
+        check(kind == "--record" or len(rep["children"]) == CHILDREN, "children in the file")
+        check_equal(segment_files(), [], "what is left")
+
+
+# ---- deaths ----
+
+def said_empty(done):
+    return done.returncode == 125 and done.stderr.count(b"\n") == 1 and not done.stdout
+
+
+def killed_once(kind, dice):
+    """Kills recorder or program at a random moment. Returns whether the file says anything."""
+    fresh()
+    options = ["--lossless"] if kind == "--record-events" and dice.random() < 0.5 else []
+    with subprocess.Popen([HEAPTOP, kind, FILE, "-d", "0.1", *options, "--report", "-o", "/dev/null", "--",
+                           target("event_threads"), "10000", "200"], env=environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as viewer:
+        program = wait_for(lambda: program_of(viewer.pid), "the program")
+        time.sleep(dice.random() * 0.3)  # any moment is right
+        victim = dice.choice((viewer.pid, program))
+        os.kill(victim, signal.SIGKILL)
+        if victim == viewer.pid:
+            viewer.wait(60)
+            size = os.path.getsize(FILE) if os.path.exists(FILE) else 0
+            os.kill(program, signal.SIGKILL)
+        else:
+            check_equal(viewer.wait(60), 128 + signal.SIGKILL, "status of the recorder")
+            size = -1
+        viewer.stdout.read()
+    if size == 0 or not os.path.exists(FILE):
+        return False
+    done = run([HEAPTOP, "-r", FILE, "--format", "json"])
+    if size >= 0 and said_empty(done):
+        return False  # killed before the first block
+    check_equal(done.returncode, 0, "status of -r (%s)" % done.stderr.decode())
+    consistent(json.loads(done.stdout))
+    return True
+
+
+def program_of(viewer):
+    """The program that a viewer launched, once it is that."""
+    try:
+        with open("/proc/%d/task/%d/children" % (viewer, viewer), encoding="ascii") as f:
+            for pid in f.read().split():
+                if os.path.basename(os.readlink("/proc/%s/exe" % pid)) == "event_threads":
+                    return int(pid)
+    except OSError:
+        pass
+    return 0
+
+
+@case("recorder or program killed at %d random moments: the file opens, and its sums are right" % ROUNDS)
+def kills():
+    dice, opened = random.Random(), 0
+    for i in range(ROUNDS):
+        opened += killed_once(KINDS[i % 2], dice)
+        run([HEAPTOP, "--clean"])
+    check(opened >= ROUNDS // 3, "only %d of %d files say anything" % (opened, ROUNDS))
+    print("# %d of %d files said something" % (opened, ROUNDS))
+
+
+@case("a program that dies is recorded to its end by who attached to it")
+def attached():
+    for kind in KINDS:
+        fresh()
+        with Asked() as program:
+            with recorder(kind, program.process.pid) as viewer:
+                wait_for(lambda: os.path.exists(FILE) and os.path.getsize(FILE) > 100, "the file")
+                program.ask("turn 100")  # a thread notices within 32 of its events that they are recorded
+                program.ask("keep 50")
+                kill_hard(program.process)
+                check_equal(viewer.wait(60), 0, "status of the recorder")
+                viewer.communicate()
+        rep = read()
+        consistent(rep)
+        kept = [s["live_blocks"] for s in rep["sites"] if any(f["function"] == "asked_keep" for f in s["stack"])]
+        check_equal(kept, [50], "blocks")
+
+
+run_cases()
