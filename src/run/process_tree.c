@@ -357,8 +357,7 @@ size_t process_tree_left_out(const struct process_tree *w)
 	return w->not_kept + w->nkilled;
 }
 
-/* Whatever is left out is counted in a notice. */
-static void not_kept_notice(struct process_tree *w)
+void process_tree_left_out_notice(struct process_tree *w)
 {
 	if (!w->options.keep_children || process_tree_left_out(w) == 0)
 		return;
@@ -379,13 +378,17 @@ static int member_order(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
+void process_tree_poll_last(struct process_tree *w)
+{
+	w->directory_time = (struct timespec){ 0 };
+	process_tree_poll(w);
+}
+
 struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns)
 {
 	size_t n = 0;
 
-	w->directory_time =
-		(struct timespec){ 0 }; /* a process's end does not change the directory */
-	process_tree_poll(w);
+	process_tree_poll_last(w);
 	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {
 		snapshot_unref(session_tick(w->members[i]));
@@ -396,7 +399,7 @@ struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeo
 	snapshot_unref(session_tick(w->now));
 	session_names_finish(w->now, names_timeout_ns);
 	session_children(w->now, (const struct snapshot *const *)w->last, n);
-	not_kept_notice(w);
+	process_tree_left_out_notice(w);
 	return session_tick(w->now);
 }
 

@@ -45,8 +45,12 @@ void process_tree_release(
 /* Searches for new images and children, and removes the segments of those that ended. True:
  * process_tree_session changed. */
 bool process_tree_poll(struct process_tree *w);
+/* The same even if the directory has not changed: a process's end does not change it. */
+void process_tree_poll_last(struct process_tree *w);
 /* The number of children and images that ended and were not kept, for lack of room. */
 size_t process_tree_left_out(const struct process_tree *w);
+/* Says that number in the notice of the current image's next snapshots. */
+void process_tree_left_out_notice(struct process_tree *w);
 /*
  * The last snapshot, with all names, with children attached, and with a notice if there were too
  * many children to keep. The caller owns the reference. At most once.

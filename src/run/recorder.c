@@ -140,6 +140,8 @@ struct visit {
 	struct recorder *recorder;
 	bool closing;
 	uint64_t deadline_ns; /* for names */
+	int32_t pid; /* the launched process's, */
+	bool children; /* and whether to visit its earlier images, or the other processes */
 };
 
 /* The stream's end, once its names are known, or were waited for long enough. */
@@ -173,6 +175,8 @@ static void member_write(void *ctx, struct session *m)
 	struct stream *s = stream_of(v->recorder, m);
 	struct snapshot *now = NULL;
 
+	if (v->children != (session_identity(m)->pid != v->pid))
+		return;
 	if (s && s->final) {
 		member_end(v, s, m);
 		return;
@@ -222,6 +226,20 @@ static void main_write(struct recorder *r, struct snapshot *now)
 		r->last_ns = now->uptime_ns;
 }
 
+/* The first image in a file is what was launched, and a process's newest one is its last in the
+ * file. */
+static void all_write(
+	struct recorder *r, struct process_tree *w, struct snapshot *now, struct visit *v)
+{
+	v->pid = session_identity(process_tree_session(w))->pid;
+	process_tree_members(w, member_write, v);
+	if (v->closing ? now != NULL : has_begun(now))
+		main_write(r, now);
+	v->children = true;
+	if (r->images > 0)
+		process_tree_members(w, member_write, v);
+}
+
 void recorder_tick(struct recorder *r, struct process_tree *w, struct snapshot *now)
 {
 	struct visit v = { .recorder = r };
@@ -232,9 +250,7 @@ void recorder_tick(struct recorder *r, struct process_tree *w, struct snapshot *
 	}
 	for (size_t i = 0; i < r->streams; i++)
 		r->stream[i].seen = false;
-	if (has_begun(now))
-		main_write(r, now);
-	process_tree_members(w, member_write, &v);
+	all_write(r, w, now, &v);
 	process_tree_release(w, is_written, r);
 	if (now)
 		streams_sweep(r);
@@ -276,14 +292,15 @@ static void names_await(void *ctx, struct session *m)
 
 static void last_ticks_write(struct recorder *r, struct process_tree *w, uint64_t names_timeout_ns)
 {
-	struct visit v = { r, true, clock_monotonic_ns() + names_timeout_ns };
+	struct visit v = { .recorder = r,
+		.closing = true,
+		.deadline_ns = clock_monotonic_ns() + names_timeout_ns };
 	struct snapshot *now;
 
-	process_tree_poll(w);
-	process_tree_members(w, member_write, &v);
+	process_tree_poll_last(w);
+	process_tree_left_out_notice(w);
 	now = session_tick(process_tree_session(w));
-	if (now)
-		main_write(r, now);
+	all_write(r, w, now, &v);
 	snapshot_unref(now);
 	process_tree_members(w, names_await, &v);
 	names_await(&v, process_tree_session(w));
