@@ -48,10 +48,12 @@ static uint32_t *slot_find(const struct numbering *n, const void *key, size_t le
 	uint32_t mask = n->slots - 1;
 
 	for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
-		const struct numbering_key *k = &n->key[n->slot[i] - 1];
+		const struct numbering_key *k;
 
-		if (n->slot[i] == 0 || (k->hash == hash && k->len == len &&
-					       !memcmp(n->bytes.data + k->at, key, len)))
+		if (n->slot[i] == 0)
+			return &n->slot[i];
+		k = &n->key[n->slot[i] - 1];
+		if (k->hash == hash && k->len == len && !memcmp(n->bytes.data + k->at, key, len))
 			return &n->slot[i];
 	}
 }

@@ -5,7 +5,8 @@ and the files written must be the same, and so must be how each process of the r
 signals caught, ignored and blocked, threads, descriptors. They are read at exit_group, where
 targets/at_exit.c holds the process: that comes once in each process, whatever the load of the machine. A third
 run has another recorder below heaptop (targets/plugin/counted.c), and their counts must agree. make check
-runs those that are fast, make soak all of them."""
+runs those that are fast, make soak all of them. WATCH: further options of heaptop's, as in WATCH='--record-events FILE
+--lossless'."""
 
 import collections
 import contextlib
@@ -29,7 +30,10 @@ RESULTS = os.path.join(scratch, "results")
 COUNTS = os.path.join(RESULTS, "counts")
 REPORT = os.path.join(RESULTS, "report.json")
 ENDS = os.path.join(RESULTS, "ends")
-UNDER_HEAPTOP = [HEAPTOP, "--report", "--format", "json", "-o", REPORT, "--"]
+RECORDED = os.path.join(RESULTS, "recorded")
+RESULT = r"(?m)^heaptop: recorded .*\n"  # what --record says at its end
+FURTHER = [RECORDED if word == "FILE" else word for word in os.environ.get("WATCH", "").split()]
+UNDER_HEAPTOP = [HEAPTOP, *FURTHER, "--report", "--format", "json", "-o", REPORT, "--"]
 LOOKED_UP = 32  # pairs that heaptop's library alone makes: look-ups at its start that find nothing
 
 Ran = collections.namedtuple("Ran", "status stdout stderr said files ends")
@@ -111,7 +115,7 @@ def once(program, prefix):
     with held_at_exit() as (hold, fd):
         status, *texts = run_to_end(program, [*hold, *prefix, *command(program)], env=variables(program),
                                     pass_fds=[fd])
-    texts = [without(text, program.varies) for text in texts]
+    texts = [without(text, (RESULT, *program.varies)) for text in texts]
     return Ran(status, *texts, files_written(program.varies), ends_read(program.varies, program.loose))
 
 
