@@ -204,8 +204,11 @@ static int all_read(struct event_recording *r)
 		if (block_read(r, &b, at) == -ENOMEM)
 			return -ENOMEM;
 	r->cut = event_file_is_cut(r->file);
-	for (size_t i = 0; i < r->nstreams; i++)
+	for (size_t i = 0; i < r->nstreams; i++) {
 		r->streams[i].about.cut = r->cut;
+		if (event_stacks_end(r->streams[i].stacks) != 0)
+			return -ENOMEM;
+	}
 	if (rc == 0 && r->nstreams == 0)
 		rc = -ENODATA;
 	return rc;
@@ -269,6 +272,16 @@ const struct event_about *event_read_about(const struct event_recording *r, uint
 uint32_t event_read_sites(const struct event_recording *r, uint32_t stream)
 {
 	return event_stacks_count(r->streams[stream].stacks);
+}
+
+uint32_t event_read_site_id(const struct event_recording *r, uint32_t stream, uint32_t index)
+{
+	return event_stacks_id(r->streams[stream].stacks, index);
+}
+
+uint32_t event_read_site_index(const struct event_recording *r, uint32_t stream, uint32_t id)
+{
+	return event_stacks_index(r->streams[stream].stacks, id);
 }
 
 const struct stack *event_read_stack(

@@ -41,8 +41,11 @@ struct event_about {
 };
 const struct event_about *event_read_about(const struct event_recording *r, uint32_t stream);
 
-/* Number of sites: all ids are below it. */
+/* Number of sites; an index is below it, in the order of ids. */
 uint32_t event_read_sites(const struct event_recording *r, uint32_t stream);
+uint32_t event_read_site_id(const struct event_recording *r, uint32_t stream, uint32_t index);
+/* UINT32_MAX: there is no such site. */
+uint32_t event_read_site_index(const struct event_recording *r, uint32_t stream, uint32_t id);
 /* A site's stack, the recording's, and its allocation function. NULL: no such site. */
 const struct stack *event_read_stack(
 	struct event_recording *r, uint32_t stream, uint32_t site, const char **function);

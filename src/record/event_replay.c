@@ -13,6 +13,8 @@
 
 struct replaying {
 	struct event_replay *p;
+	const struct event_recording *recording;
+	uint32_t stream;
 	uint64_t until_tick;
 	uint64_t events, peak_event; /* number of events so far, and at the peak */
 	uint64_t last_block[EVENT_SLOTS_MAX]; /* number + 1 of the thread's last event, if it
@@ -130,6 +132,7 @@ static void event_replay_one(void *ctx, const struct event *e)
 {
 	struct replaying *r = ctx;
 	struct event_block b = { .key = e->number + 1, .tick = e->tick };
+	uint32_t site;
 
 	if (e->tick > r->until_tick)
 		return;
@@ -138,14 +141,15 @@ static void event_replay_one(void *ctx, const struct event *e)
 		r->p->lost += e->number;
 		return;
 	}
-	if (e->site >= r->p->nsites)
+	site = event_read_site_index(r->recording, r->stream, e->site);
+	if (site >= r->p->nsites)
 		return; /* damage: its stack is missing */
 	if (e->kind == EVENT_FREE) {
-		free_count(r, e, &r->p->sites[e->site]);
+		free_count(r, e, &r->p->sites[site]);
 		life_count(r, e);
 		r->last_block[e->slot] = 0;
 	} else {
-		alloc_count(r, e, &r->p->sites[e->site]);
+		alloc_count(r, e, &r->p->sites[site]);
 		r->failed |= !event_blocks_add(&r->births, &b);
 		r->last_block[e->slot] = e->kind == EVENT_ALLOC ? e->number + 1 : 0;
 	}
@@ -155,6 +159,8 @@ static void event_replay_one(void *ctx, const struct event *e)
 /* Up to the peak: only what is live. */
 struct peak_search {
 	struct event_replay *p;
+	const struct event_recording *recording;
+	uint32_t stream;
 	uint64_t until_tick, events, peak_event;
 };
 
@@ -162,13 +168,16 @@ static void event_peak_one(void *ctx, const struct event *e)
 {
 	struct peak_search *r = ctx;
 	struct event_site *s;
+	uint32_t site;
 
 	if (e->tick > r->until_tick || r->events >= r->peak_event)
 		return;
 	r->events++;
-	if (e->kind == EVENT_LOST || e->site >= r->p->nsites)
+	site = e->kind == EVENT_LOST ? UINT32_MAX
+				     : event_read_site_index(r->recording, r->stream, e->site);
+	if (site >= r->p->nsites)
 		return;
-	s = &r->p->sites[e->site];
+	s = &r->p->sites[site];
 	s->at_peak_bytes += e->kind == EVENT_FREE ? 0 - e->size : e->size;
 	s->at_peak_blocks += e->kind == EVENT_FREE ? UINT64_MAX : 1;
 }
@@ -177,7 +186,7 @@ int event_replay_run(
 	struct event_recording *r, uint32_t stream, uint64_t until_ns, struct event_replay *out)
 {
 	struct replaying *first = calloc(1, sizeof(*first));
-	struct peak_search second = { .p = out };
+	struct peak_search second = { .p = out, .recording = r, .stream = stream };
 	const struct event_sink forward = { first, event_replay_one },
 				to_peak = { &second, event_peak_one };
 	int rc = -ENOMEM;
@@ -188,6 +197,8 @@ int event_replay_run(
 	out->sites = calloc(out->nsites + 1, sizeof(*out->sites));
 	if (first && out->sites) {
 		first->p = out;
+		first->recording = r;
+		first->stream = stream;
 		first->until_tick = second.until_tick = until_ns >> EVENT_TICK_SHIFT;
 		rc = event_read_each(r, stream, &forward);
 		if (first->failed)

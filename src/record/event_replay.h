@@ -13,7 +13,7 @@ struct event_site {
 };
 
 struct event_replay {
-	struct event_site *sites; /* by id */
+	struct event_site *sites; /* by index (event_read_site_index) */
 	uint32_t nsites;
 	uint64_t ns; /* the moment: of the last event, or as asked */
 	uint64_t allocs, frees, alloc_bytes, free_bytes, temporary;

@@ -52,12 +52,13 @@ static size_t sites_fill(struct event_recording *r, uint32_t stream, const struc
 	for (uint32_t i = 0; i < p->nsites; i++) {
 		const struct event_site *s = &p->sites[i];
 		const char *function;
+		uint32_t id = event_read_site_id(r, stream, i);
 		const struct stack *stack =
-			site_is_used(s) ? event_read_stack(r, stream, i, &function) : NULL;
+			site_is_used(s) ? event_read_stack(r, stream, id, &function) : NULL;
 
 		if (!stack)
 			continue;
-		out[count++] = (struct snap_site){ .id = i,
+		out[count++] = (struct snap_site){ .id = id,
 			.alloc_function = function,
 			.stack = stack,
 			.live_bytes = s->live_bytes,

@@ -11,6 +11,10 @@
 #include "src/util/array.h"
 #include "src/util/text.h"
 
+/* Of the table of sites. A site's number may be anywhere below EVENT_SITES_MAX, and most numbers
+ * may be missing: a file of some bytes must not take hundreds of megabytes. */
+#define PAGE_SITES 1024u
+
 struct module {
 	struct snap_module snap;
 	char *path, *build_id; /* cleaned; owned */
@@ -21,6 +25,7 @@ struct site {
 	char *function; /* owned; NULL: no such site */
 	unsigned missing;
 	uint32_t nframes;
+	uint32_t index; /* among the sites that there are, by number */
 	struct place {
 		uint64_t pc;
 		uint32_t module; /* below the number of modules */
@@ -38,8 +43,10 @@ struct named {
 struct event_stacks {
 	struct module **modules; /* by number; NULL: not there */
 	size_t nmodules, module_room;
-	struct site *sites;
-	size_t nsites, site_room;
+	struct site **pages; /* of PAGE_SITES sites; NULL: none is there */
+	size_t npages, page_room;
+	uint32_t *ids; /* by index */
+	uint32_t nsites;
 	/* Of `names`, which may be itself: */
 	struct event_stacks *names;
 	struct named *named;
@@ -69,24 +76,32 @@ static void module_free(struct module *m)
 	free(m);
 }
 
+static void page_free(struct site *page)
+{
+	for (size_t i = 0; page && i < PAGE_SITES; i++) {
+		free(page[i].function);
+		free(page[i].places);
+		free(page[i].frames);
+	}
+	free(page);
+}
+
 void event_stacks_free(struct event_stacks *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nmodules; i++)
 		module_free(s->modules[i]);
-	for (size_t i = 0; i < s->nsites; i++) {
-		free(s->sites[i].function);
-		free(s->sites[i].places);
-		free(s->sites[i].frames);
-	}
+	for (size_t i = 0; i < s->npages; i++)
+		page_free(s->pages[i]);
 	for (size_t i = 0; i < s->nnamed; i++)
 		free(s->named[i].frames);
 	for (size_t i = 0; i < s->ntexts; i++)
 		free(s->texts[i]);
 	event_blocks_free(&s->places);
 	free(s->modules);
-	free(s->sites);
+	free(s->pages);
+	free(s->ids);
 	free(s->named);
 	free(s->texts);
 	free(s);
@@ -162,21 +177,32 @@ static int places_read(struct site *site, struct bytes_cursor *c)
 	return c->bad ? -EPROTO : 0;
 }
 
+/* The place of a site, which is made if needed. NULL: no memory. */
+static struct site *site_reach(struct event_stacks *s, uint64_t id)
+{
+	size_t page = id / PAGE_SITES;
+	struct site **pages =
+		array_reach(s->pages, &s->npages, &s->page_room, page, sizeof(struct site *));
+
+	if (!pages)
+		return NULL;
+	s->pages = pages;
+	if (!pages[page])
+		pages[page] = calloc(PAGE_SITES, sizeof(struct site));
+	return pages[page] ? &pages[page][id % PAGE_SITES] : NULL;
+}
+
 static int site_read(struct event_stacks *s, struct bytes_cursor *c)
 {
 	uint64_t id = bytes_read_below(c, EVENT_SITES_MAX - 1);
-	struct site *sites, *site;
 	char *function = text_take(c);
+	struct site *site = c->bad ? NULL : site_reach(s, id);
 	int rc;
 
-	sites = array_reach(s->sites, &s->nsites, &s->site_room, id, sizeof(*s->sites));
-	if (sites)
-		s->sites = sites;
-	if (!sites || !function || c->bad || sites[id].function) {
+	if (!site || !function || site->function) {
 		free(function);
-		return c->bad || (sites && function) ? -EPROTO : -ENOMEM;
+		return c->bad || (site && function) ? -EPROTO : -ENOMEM;
 	}
-	site = &sites[id];
 	rc = places_read(site, c);
 	if (rc == 0) {
 		site->function = function;
@@ -289,9 +315,56 @@ int event_stacks_read_names(struct event_stacks *s, struct bytes_cursor *c)
 
 /* ---- stacks ---- */
 
+static struct site *site_find(const struct event_stacks *s, uint32_t id)
+{
+	struct site *page = id / PAGE_SITES < s->npages ? s->pages[id / PAGE_SITES] : NULL;
+	struct site *site = page ? &page[id % PAGE_SITES] : NULL;
+
+	return site && site->function ? site : NULL;
+}
+
+/* Gives each site its index, and fills `ids` unless that is NULL. Returns how many there are. */
+static uint32_t sites_number(struct event_stacks *s, uint32_t *ids)
+{
+	uint32_t count = 0;
+
+	for (size_t page = 0; page < s->npages; page++)
+		for (uint32_t i = 0; s->pages[page] && i < PAGE_SITES; i++) {
+			if (!s->pages[page][i].function)
+				continue;
+			s->pages[page][i].index = count;
+			if (ids)
+				ids[count] = (uint32_t)(page * PAGE_SITES + i);
+			count++;
+		}
+	return count;
+}
+
+int event_stacks_end(struct event_stacks *s)
+{
+	uint32_t count = sites_number(s, NULL);
+
+	free(s->ids);
+	s->ids = malloc((count + 1) * sizeof(*s->ids));
+	s->nsites = s->ids ? sites_number(s, s->ids) : 0;
+	return s->ids ? 0 : -ENOMEM;
+}
+
 uint32_t event_stacks_count(const struct event_stacks *s)
 {
-	return (uint32_t)s->nsites;
+	return s->nsites;
+}
+
+uint32_t event_stacks_id(const struct event_stacks *s, uint32_t index)
+{
+	return s->ids[index];
+}
+
+uint32_t event_stacks_index(const struct event_stacks *s, uint32_t id)
+{
+	const struct site *site = site_find(s, id);
+
+	return site ? site->index : UINT32_MAX;
 }
 
 static const struct module *module_of(const struct event_stacks *s, const struct place *p)
@@ -353,9 +426,9 @@ static bool stack_make(const struct event_stacks *s, struct site *site)
 
 const struct stack *event_stacks_find(struct event_stacks *s, uint32_t id, const char **function)
 {
-	struct site *site = id < s->nsites ? &s->sites[id] : NULL;
+	struct site *site = site_find(s, id);
 
-	if (!site || !site->function || (!site->frames && !stack_make(s, site)))
+	if (!site || (!site->frames && !stack_make(s, site)))
 		return NULL;
 	*function = site->function;
 	return &site->stack;

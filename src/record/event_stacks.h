@@ -15,8 +15,13 @@ void event_stacks_free(struct event_stacks *s);
 /* The contents of a block. 0, -EPROTO when damaged: what came before is kept; or -ENOMEM. */
 int event_stacks_read_sites(struct event_stacks *s, struct bytes_cursor *c);
 int event_stacks_read_names(struct event_stacks *s, struct bytes_cursor *c);
-/* All site ids are below it. */
+/* After the last site: numbers those there are, from 0, in the order of their ids, which may be far
+ * apart. 0 or -ENOMEM. */
+int event_stacks_end(struct event_stacks *s);
 uint32_t event_stacks_count(const struct event_stacks *s);
+uint32_t event_stacks_id(const struct event_stacks *s, uint32_t index);
+/* UINT32_MAX: there is no such site. */
+uint32_t event_stacks_index(const struct event_stacks *s, uint32_t id);
 /* NULL: there is no such site, or no memory. Valid as long as `s`. */
 const struct stack *event_stacks_find(struct event_stacks *s, uint32_t site, const char **function);
 
