@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "src/record/event_tags.h"
+
 #define BLOCK_EVENTS_MOST (1u << 22) /* a larger block is damage */
 
 static void ticks_end(struct event_columns *c)
@@ -172,6 +174,8 @@ static bool event_next(struct decoder *d, uint64_t index, struct event *e)
 	case EVENT_ALLOC:
 	case EVENT_BEFORE:
 		block_next(d, e);
+		if (e->site >= EVENT_SITES_MAX)
+			return false;
 		break;
 	case EVENT_FREE:
 		age = bytes_read(&d->ages);
