@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "src/util/array.h"
+
 #define LOG2_FIRST 12u
 
 static size_t home_of(const struct event_blocks *b, uint64_t key)
@@ -16,11 +18,22 @@ static size_t after(const struct event_blocks *b, size_t at)
 	return (at + 1) & (((size_t)1 << b->log2) - 1);
 }
 
+void event_blocks_prefetch(const struct event_blocks *b, uint64_t key)
+{
+	const char *at;
+
+	if (b->count == 0)
+		return;
+	at = (const char *)&b->table[home_of(b, key)];
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + sizeof(*b->table), 1); /* the other half of one across two lines */
+}
+
 struct event_block *event_blocks_find(const struct event_blocks *b, uint64_t key)
 {
 	size_t at;
 
-	if (!b->table || key == 0)
+	if (b->count == 0 || key == 0)
 		return NULL;
 	for (at = home_of(b, key); b->table[at].key != 0; at = after(b, at))
 		if (b->table[at].key == key)
@@ -33,7 +46,7 @@ struct event_block *event_blocks_find_as(
 {
 	size_t at;
 
-	if (!b->table || key == 0)
+	if (b->count == 0 || key == 0)
 		return NULL;
 	for (at = home_of(b, key); b->table[at].key != 0; at = after(b, at))
 		if (b->table[at].key == key && b->table[at].size == size &&
@@ -55,7 +68,8 @@ static bool grow(struct event_blocks *b)
 {
 	struct event_blocks larger = { .log2 = b->table ? b->log2 + 1 : LOG2_FIRST };
 
-	larger.table = calloc((size_t)1 << larger.log2, sizeof(*larger.table));
+	larger.table = array_large(calloc((size_t)1 << larger.log2, sizeof(*larger.table)),
+		sizeof(*larger.table) << larger.log2);
 	if (!larger.table)
 		return false;
 	for (size_t i = 0; b->table && i < (size_t)1 << b->log2; i++)
