@@ -10,7 +10,8 @@
 
 #include "src/read/segment.h"
 
-#define NODES_STEP 16384u /* 384 KB per read */
+#define NODES_STEP  16384u /* 384 KB per read */
+#define NODES_AGAIN 128u /* around one that was not written yet: some ten new stacks */
 
 /* Copies nodes until `node` is among them. */
 static int nodes_load(struct read_segment *s, uint32_t node)
@@ -35,6 +36,15 @@ static int nodes_load(struct read_segment *s, uint32_t node)
 	return rc;
 }
 
+/* Reads a node again, with those around it: stacks are made one after the other. */
+static int nodes_reload(struct read_segment *s, uint32_t node)
+{
+	uint32_t first = node / NODES_AGAIN * NODES_AGAIN, left = s->node_count - first;
+
+	return read_elements(s, HT_REGION_NODES, first, left < NODES_AGAIN ? left : NODES_AGAIN,
+		sizeof(*s->nodes), &s->nodes[first]);
+}
+
 static int node_get(struct read_segment *s, uint32_t node, struct ht_node *out)
 {
 	int rc = 0;
@@ -42,7 +52,7 @@ static int node_get(struct read_segment *s, uint32_t node, struct ht_node *out)
 	if (node >= s->node_count)
 		rc = nodes_load(s, node);
 	if (rc == 0 && s->nodes[node].pc == 0)
-		rc = read_elements(s, HT_REGION_NODES, node, 1, sizeof(*out), &s->nodes[node]);
+		rc = nodes_reload(s, node);
 	if (rc == 0)
 		*out = s->nodes[node];
 	/* A parent is always created before its children, so node numbers must descend along a
