@@ -350,8 +350,10 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 	sites_sort(s, o->sort, o->reverse, order);
 	writer_array(w, "sites");
 	writer_lines(w);
-	for (size_t i = 0; i < s->nsites; i++)
+	for (size_t i = 0; i < s->nsites; i++) {
 		json_site(w, s, &s->sites[order[i]]);
+		strbuf_spill(w->out);
+	}
 	writer_end(w);
 	free(order);
 }

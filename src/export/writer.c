@@ -24,23 +24,45 @@ static void writer_newline(struct writer *w)
 	strbuf_fill(w->out, ' ', 2 * (size_t)w->depth);
 }
 
+/* Bytes before the next that is not printable ASCII, or needs an escape. */
+static size_t writer_plain(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
+		n++;
+	return n;
+}
+
+/* Writes one character, escaped if it must be. Returns its bytes in `text`. */
+static size_t writer_character(struct writer *w, const char *text, size_t len)
+{
+	uint32_t code;
+	size_t n = text_decode(text, len, &code);
+
+	if (code == 0xfffd && n == 1)
+		strbuf_puts(w->out, WRITER_REPLACEMENT);
+	else if (code == '"' || code == '\\')
+		strbuf_printf(w->out, "\\%c", (char)code);
+	else if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+		strbuf_printf(w->out, "\\u%04x", (unsigned)code);
+	else
+		strbuf_add(w->out, text, n);
+	return n;
+}
+
 /* Writes `text` in quotes, with the escapes of RFC 8259 section 7, also for DEL and C1. */
 static void writer_quote(struct writer *w, const char *text)
 {
 	size_t len = strlen(text), n;
-	uint32_t code;
 
 	strbuf_putc(w->out, '"');
 	for (size_t at = 0; at < len; at += n) {
-		n = text_decode(text + at, len - at, &code);
-		if (code == 0xfffd && n == 1)
-			strbuf_puts(w->out, WRITER_REPLACEMENT);
-		else if (code == '"' || code == '\\')
-			strbuf_printf(w->out, "\\%c", (char)code);
-		else if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-			strbuf_printf(w->out, "\\u%04x", (unsigned)code);
-		else
+		n = writer_plain(text + at, len - at);
+		if (n > 0)
 			strbuf_add(w->out, text + at, n);
+		else
+			n = writer_character(w, text + at, len - at);
 	}
 	strbuf_putc(w->out, '"');
 }
@@ -112,10 +134,22 @@ void writer_int(struct writer *w, const char *key, int64_t value)
 	strbuf_printf(w->out, "%" PRId64, value);
 }
 
+/* printf would take most of the time of a long report. */
+static void writer_digits(struct writer *w, uint64_t value, unsigned base)
+{
+	char digits[20], *at = digits + sizeof(digits);
+
+	do {
+		*--at = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	strbuf_add(w->out, at, (size_t)(digits + sizeof(digits) - at));
+}
+
 void writer_uint(struct writer *w, const char *key, uint64_t value)
 {
 	writer_lead(w, key);
-	strbuf_printf(w->out, "%" PRIu64, value);
+	writer_digits(w, value, 10);
 }
 
 void writer_double(struct writer *w, const char *key, double value)
@@ -134,7 +168,9 @@ void writer_double(struct writer *w, const char *key, double value)
 void writer_hex(struct writer *w, const char *key, uint64_t value)
 {
 	writer_lead(w, key);
-	strbuf_printf(w->out, "\"0x%" PRIx64 "\"", value);
+	strbuf_puts(w->out, "\"0x");
+	writer_digits(w, value, 16);
+	strbuf_putc(w->out, '"');
 }
 
 void writer_bool(struct writer *w, const char *key, bool value)

@@ -69,18 +69,28 @@ static void stacks_copy(struct frame *to, const struct frame *from, uint32_t n)
 	}
 }
 
+static bool names_sites(const struct frame *f)
+{
+	return !f->hidden && (f->function || f->module->path[0]);
+}
+
 /* The frame that names the site. */
 static void stacks_title(struct stacks_entry *e)
 {
 	e->stack.title = 0;
 	for (uint32_t i = 0; i < e->stack.nframes; i++) {
-		const struct frame *f = &e->frames[i];
-
-		if (!f->hidden && (f->function || f->module->path[0])) {
+		if (names_sites(&e->frames[i])) {
 			e->stack.title = i;
 			return;
 		}
 	}
+}
+
+/* The same after the frames from `at` on have changed. */
+static void stacks_title_from(struct stacks_entry *e, uint32_t at)
+{
+	if (e->stack.title >= at || !names_sites(&e->frames[e->stack.title]))
+		stacks_title(e);
 }
 
 static int stacks_entry_init(struct stacks_entry *e, const struct frame *frames, uint32_t nframes)
@@ -149,10 +159,23 @@ static int stacks_splice(
 			return -ENOMEM;
 		e->stack.frames = e->frames = grown;
 	}
-	memmove(grown + at + now, grown + at + was, tail * sizeof(*grown));
+	if (now != was)
+		memmove(grown + at + now, grown + at + was, tail * sizeof(*grown));
 	stacks_copy(grown + at, frames, now);
 	e->stack.nframes = total;
 	return 0;
+}
+
+/* Where the frames of a span begin. */
+static uint32_t stacks_span_start(const struct stacks_entry *e, uint32_t index)
+{
+	uint32_t at = 0;
+
+	if (e->stack.nframes == e->nspans)
+		return index; /* one frame each: nothing is inlined yet */
+	for (uint32_t i = 0; i < index; i++)
+		at += e->spans[i].frames;
+	return at;
 }
 
 int stacks_resolve(
@@ -160,7 +183,7 @@ int stacks_resolve(
 {
 	long position = stacks_find(s, id);
 	struct stacks_entry *e;
-	uint32_t at = 0;
+	uint32_t at;
 	int rc;
 
 	if (position < 0)
@@ -168,8 +191,7 @@ int stacks_resolve(
 	e = stacks_at(s, (size_t)position);
 	if (index >= e->nspans || nframes == 0 || nframes > UINT16_MAX)
 		return -EINVAL;
-	for (uint32_t i = 0; i < index; i++)
-		at += e->spans[i].frames;
+	at = stacks_span_start(e, index);
 	rc = stacks_splice(e, at, e->spans[index].frames, frames, nframes);
 	if (rc)
 		return rc;
@@ -178,7 +200,7 @@ int stacks_resolve(
 		e->pending--;
 	e->spans[index].resolved = true;
 	e->stack.resolved = e->pending == 0;
-	stacks_title(e);
+	stacks_title_from(e, at);
 	return 0;
 }
 

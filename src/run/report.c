@@ -61,6 +61,7 @@ int report_put(
 	e.timeline = parts->timeline;
 	selection_make(&v, s, o);
 	e.groups = v.rows != v.sites ? v.rows : NULL;
+	strbuf_flow(&text, fd);
 	export_formats[o->format].write(
 		&text, export_formats[o->format].rows ? v.rows : v.sites, &e);
 	selection_free(&v);

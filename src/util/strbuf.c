@@ -12,6 +12,7 @@
 #include "src/util/strbuf.h"
 
 #define STRBUF_FIRST_BYTES 256u /* most lines and short reports: one allocation */
+#define STRBUF_SPILL_BYTES (1u << 20) /* few writes, and little memory */
 
 const char *strbuf_text(const struct strbuf *s)
 {
@@ -75,15 +76,17 @@ void strbuf_fill(struct strbuf *s, char c, size_t count)
 
 void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap)
 {
+	size_t room = s->failed ? 0 : s->cap - s->len;
 	va_list again;
 	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(room ? s->data + s->len : NULL, room, fmt, ap);
 	if (n < 0) {
 		s->failed = true;
 	} else if (strbuf_grow(s, (size_t)n)) {
-		vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
+		if ((size_t)n >= room)
+			vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
 		s->len += (size_t)n;
 	}
 	va_end(again);
@@ -104,7 +107,7 @@ int strbuf_write(const struct strbuf *s, int fd)
 	size_t left = s->len;
 
 	if (s->failed)
-		return -ENOMEM;
+		return s->error ? s->error : -ENOMEM;
 	while (left > 0) {
 		ssize_t put = write(fd, text, left);
 
@@ -116,6 +119,21 @@ int strbuf_write(const struct strbuf *s, int fd)
 		left -= (size_t)put;
 	}
 	return 0;
+}
+
+void strbuf_flow(struct strbuf *s, int fd)
+{
+	s->flows = true;
+	s->fd = fd;
+}
+
+void strbuf_spill(struct strbuf *s)
+{
+	if (!s->flows || s->failed || s->len < STRBUF_SPILL_BYTES)
+		return;
+	s->error = strbuf_write(s, s->fd);
+	strbuf_reset(s);
+	s->failed = s->error != 0;
 }
 
 void strbuf_reset(struct strbuf *s)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The growable string: always terminated, exact over many growths, and safe when memory is out. */
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include "src/util/strbuf.h"
 #include "tests/check.h"
 
@@ -54,6 +57,44 @@ TEST(printf_longer_than_the_buffer)
 	strbuf_free(&s);
 }
 
+TEST(spills_what_is_long)
+{
+	char line[64];
+	struct strbuf s = STRBUF_INIT;
+	FILE *f = tmpfile();
+	size_t most = 0, lines = 0;
+
+	CHECK(f != NULL);
+	strbuf_spill(&s); /* does not flow */
+	strbuf_flow(&s, fileno(f));
+	for (int i = 0; i < 300000; i++) {
+		strbuf_printf(&s, "line %d\n", i);
+		strbuf_spill(&s);
+		most = s.cap > most ? s.cap : most;
+	}
+	CHECK(most <= 4u << 20);
+	CHECK_INT(strbuf_write(&s, fileno(f)), 0);
+	rewind(f);
+	for (; fgets(line, sizeof(line), f); lines++)
+		CHECK(atoi(line + 5) == (int)lines);
+	CHECK_INT(lines, 300000);
+	fclose(f);
+	strbuf_free(&s);
+}
+
+TEST(a_failed_spill_is_reported)
+{
+	struct strbuf s = STRBUF_INIT;
+
+	strbuf_flow(&s, -1);
+	strbuf_fill(&s, 'x', 2u << 20);
+	strbuf_spill(&s);
+	CHECK(s.failed);
+	strbuf_puts(&s, "more");
+	CHECK_INT(strbuf_write(&s, -1), -EBADF);
+	strbuf_free(&s);
+}
+
 TEST(reset_keeps_memory)
 {
 	struct strbuf s = STRBUF_INIT;
@@ -89,6 +130,8 @@ int main(void)
 	RUN(appends);
 	RUN(grows_over_every_boundary);
 	RUN(printf_longer_than_the_buffer);
+	RUN(spills_what_is_long);
+	RUN(a_failed_spill_is_reported);
 	RUN(reset_keeps_memory);
 	RUN(too_large_is_remembered);
 	return check_end();
