@@ -18,6 +18,7 @@ from leaks import Leaks
 from many_stacks import ManyStacks
 from patterns import Blocks, LiveTable, Pairs
 from places import B
+from recording import Events, Recording
 from screen import Screen
 from slowdown import Slowdown
 from storms import Storms
@@ -26,7 +27,7 @@ from viewer import Viewer
 
 def sections(threads):
     return [Pairs(), Blocks(threads), LiveTable(), ManyStacks(), Storms(), programs.Programs(), Viewer(), Screen(),
-            Leaks(), Slowdown()]
+            Recording(), Events(), Leaks(), Slowdown()]
 
 
 def wanted(section, pattern, everything):
