@@ -6,6 +6,7 @@
 
 #include "src/record/event_tags.h"
 
+#define OLD		  64u /* younger blocks take a byte */
 #define BLOCK_EVENTS_MOST (1u << 22) /* a larger block is damage */
 
 static void ticks_end(struct event_columns *c)
@@ -51,6 +52,34 @@ static void slot_add(struct event_columns *c, uint32_t slot)
 	c->slot_run++;
 }
 
+/*
+ * A free names its block by its age, in allocations, or by its distance from the last old block
+ * that was freed, whichever is less: what is built together is often freed in the same order.
+ */
+static uint64_t distance(uint64_t number, uint64_t from)
+{
+	uint64_t change = number - from;
+
+	return change << 1 ^ (change >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t distance_undo(uint64_t distance, uint64_t from)
+{
+	return from + (distance >> 1 ^ (distance & 1 ? UINT64_MAX : 0));
+}
+
+static void free_add(struct event_columns *c, uint64_t number)
+{
+	uint64_t age = c->number - number, from_last = distance(number, c->freed);
+
+	if (age < OLD || age <= from_last)
+		bytes_number(&c->ages, age << 1);
+	else
+		bytes_number(&c->ages, from_last << 1 | 1);
+	if (age >= OLD)
+		c->freed = number;
+}
+
 void event_columns_add(struct event_columns *c, const struct event *e)
 {
 	if (c->count == 0)
@@ -69,7 +98,7 @@ void event_columns_add(struct event_columns *c, const struct event *e)
 		c->number = e->number + 1;
 		break;
 	case EVENT_FREE:
-		bytes_number(&c->ages, c->number - e->number);
+		free_add(c, e->number);
 		break;
 	case EVENT_LOST:
 	case EVENT_KINDS:
@@ -103,6 +132,7 @@ void event_columns_take(struct event_columns *c, struct bytes *out)
 	column_take(&c->ages, out);
 	c->count = 0;
 	c->slot = c->site = 0;
+	c->freed = 0;
 }
 
 void event_columns_free(struct event_columns *c)
@@ -119,7 +149,7 @@ void event_columns_free(struct event_columns *c)
 
 struct decoder {
 	struct bytes_cursor kinds, ticks, slots, sites, sizes, ages;
-	uint64_t number, tick, tick_run, slot_run;
+	uint64_t number, tick, tick_run, slot_run, freed;
 	uint32_t slot, site;
 	uint8_t kind_bits;
 };
@@ -163,10 +193,21 @@ static void block_next(struct decoder *d, struct event *e)
 }
 
 /* False: damaged. */
+static bool free_next(struct decoder *d, struct event *e)
+{
+	uint64_t coded = bytes_read(&d->ages);
+
+	e->number = coded & 1 ? distance_undo(coded >> 1, d->freed) : d->number - (coded >> 1);
+	if (e->number >= d->number)
+		return false;
+	if (d->number - e->number >= OLD)
+		d->freed = e->number;
+	return true;
+}
+
+/* False: damaged. */
 static bool event_next(struct decoder *d, uint64_t index, struct event *e)
 {
-	uint64_t age;
-
 	tick_next(d, index);
 	slot_next(d);
 	*e = (struct event){ .kind = kind_next(d, index), .tick = d->tick, .slot = d->slot };
@@ -178,10 +219,8 @@ static bool event_next(struct decoder *d, uint64_t index, struct event *e)
 			return false;
 		break;
 	case EVENT_FREE:
-		age = bytes_read(&d->ages);
-		if (age == 0 || age > d->number)
+		if (!free_next(d, e))
 			return false;
-		e->number = d->number - age;
 		break;
 	case EVENT_LOST:
 	case EVENT_KINDS:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Events as columns of numbers, which compress well: kinds, runs of ticks and threads, the sites
- * and sizes of allocations, and for a free the age of its block, counted in allocations. So which
- * block was freed is kept, without addresses. One thread.
+ * and sizes of allocations, and for a free the age of its block, counted in allocations, or the
+ * distance to the block that was freed before. So which block was freed is kept, without addresses.
+ * One thread.
  */
 #ifndef SRC_RECORD_EVENT_COLUMNS_H
 #define SRC_RECORD_EVENT_COLUMNS_H
@@ -21,7 +22,7 @@ struct event_columns {
 	uint64_t tick, tick_run; /* the current run: its tick and events */
 	uint32_t slot, slot_run;
 	uint8_t kind_bits;
-	uint64_t size;
+	uint64_t freed; /* the last old block that was freed */
 	uint32_t site;
 };
 

@@ -11,7 +11,7 @@
 #include "src/record/bytes.h"
 
 #define EVENT_FILE_MAGIC       "heaptop events\n" /* 15 bytes, then the version */
-#define EVENT_FILE_VERSION     1
+#define EVENT_FILE_VERSION     2
 #define EVENT_FILE_MESSAGE_MAX 256
 
 #define EVENT_FILE_STREAMS_MAX (1u << 24)

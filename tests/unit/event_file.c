@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "src/record/event_columns.h"
 #include "src/record/event_replay.h"
 #include "src/record/event_write.h"
 
@@ -207,6 +208,22 @@ TEST(there_and_back)
 }
 
 /* What a site has, at any moment and at the peak, counted by hand. */
+TEST(freed_in_order)
+{
+	struct event_columns c = { 0 };
+	struct event e = { .kind = EVENT_ALLOC, .size = 32, .site = 1 };
+
+	for (e.number = 0; e.number < 3000; e.number++)
+		event_columns_add(&c, &e);
+	e.kind = EVENT_FREE;
+	for (e.number = 0; e.number < 3000; e.number += 3)
+		event_columns_add(&c, &e);
+	/* A byte each, the same one. */
+	CHECK(c.ages.len < 1000 + 8);
+	CHECK(c.ages.data[500] == c.ages.data[900]);
+	event_columns_free(&c);
+}
+
 TEST(replayed)
 {
 	char message[EVENT_FILE_MESSAGE_MAX];
@@ -346,6 +363,7 @@ int main(void)
 {
 	close(mkstemp(path));
 	RUN(there_and_back);
+	RUN(freed_in_order);
 	RUN(replayed);
 	RUN(cut_anywhere);
 	RUN(damaged);
