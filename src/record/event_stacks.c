@@ -11,8 +11,8 @@
 #include "src/util/array.h"
 #include "src/util/text.h"
 
-/* Of the table of sites. A site's number may be anywhere below EVENT_SITES_MAX, and most numbers
- * may be missing: a file of some bytes must not take hundreds of megabytes. */
+/* Sites in a page of their table. A site's number may be anywhere below EVENT_SITES_MAX, and most
+ * numbers may be missing: a file of some bytes must not take hundreds of megabytes. */
 #define PAGE_SITES 1024u
 
 struct module {
