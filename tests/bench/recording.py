@@ -49,8 +49,8 @@ def recorded(options, command):
 
 def many_sites(way):
     """20,000 blocks each second are replaced at random, on a machine that is not busy."""
-    process = subprocess.Popen([MANY_SITES, "100000", way], env=environment({"LD_PRELOAD": LIBRARY, "HEAPTOP_DIR": segments}),
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen([MANY_SITES, "100000", way], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               env=environment({"LD_PRELOAD": LIBRARY, "HEAPTOP_DIR": segments}))
     process.stdout.readline()
     return process
 
