@@ -21,7 +21,8 @@ struct event_blocks {
 	size_t count;
 };
 
-/* Tells the processor that the key is looked up soon. In a large table each look-up is a cache miss. */
+/* Tells the processor that the key is looked up soon. In a large table each look-up is a cache
+ * miss. */
 void event_blocks_prefetch(const struct event_blocks *b, uint64_t key);
 /* NULL: there is none. Valid until the next change. */
 struct event_block *event_blocks_find(const struct event_blocks *b, uint64_t key);
