@@ -34,7 +34,7 @@ def json_report():
 def formats():
     names = run([HEAPTOP, "--format", "help"]).stdout.decode().split()
     check("text" in names and "json" in names, "formats: %s" % names)
-    for name in names:
+    for name in set(names) - {"mtrace", "heaptrack"}:  # of recorded events only: events.py
         out = os.path.join(scratch, "report." + name)
         done = run([HEAPTOP, "--report", "--leak-check", "--format", name, "-o", out, "--", target("crash"), "exit"])
         check_equal((done.returncode, done.stderr), (5, b""), "status and errors, " + name)
