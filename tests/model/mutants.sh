@@ -314,7 +314,7 @@ mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE
 mutant levels "a swap that should acquire is relaxed" atomic.h \
 	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live_overflow
 mutant tables "the shared slot is written as if it had one owner" thread.h \
-	's/__builtin_expect\(slot != 0, 1\)/1/' ring
+	's/__builtin_expect\(slot != 0, 1\)/1/' thread
 mutant tables "counters are added to by a load and a store" segment_types.h \
 	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' 'counter counter_batch'
 

@@ -6,7 +6,6 @@
 #include "shm/counter.h"
 #include "shm/history.h"
 #include "shm/module.h"
-#include "shm/ring.h"
 #include "tests/model/model.h"
 
 static struct segment segment;
@@ -164,10 +163,8 @@ static void count_1(void)
 
 static void count_shared(void)
 {
-	struct ht_event e = { 0 };
-
 	count(0, 10, true);
-	ring_push(&segment, 0, &e);
+	thread_add(0, &thread_at(&segment, 0)->failed, 1);
 }
 
 static const struct ht_hist *hist_of(const struct ht_counter *c)
@@ -235,7 +232,7 @@ static void end_shared(void)
 			      hist_of(c)->life[1] == 2,
 		"its histogram loses no count");
 	model_require(t->size[1].allocs == 2 && t->size[1].frees == 2 && t->temporary == 2 &&
-			      t->size[1].alloc_bytes == 20 && t->ring_head == 2,
+			      t->size[1].alloc_bytes == 20 && t->failed == 2,
 		"the shared slot loses no count");
 	model_require(segment.header->live_bytes == 0 && site->live_bytes == 0,
 		"the program's bytes are right");
