@@ -57,6 +57,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_MODULES:
 	case VIEW_THREADS:
 	case VIEW_LEAKS:
+	case VIEW_EVENTS:
 	case VIEW_WHY:
 	case VIEW_MAP:
 	case VIEW_MARKS:

@@ -20,6 +20,7 @@
 #include "tui/shown_moment.h"
 #include "tui/settings_sync.h"
 #include "tui/view_detail.h"
+#include "tui/view_events.h"
 #include "tui/view_leaks.h"
 #include "tui/view_map.h"
 #include "tui/view_marks.h"
@@ -200,6 +201,10 @@ const struct key_binding keys_table[] = {
 		"names: short, full, mangled, or addresses" },
 	{ SITE, "e", { 'e', 0 }, IN_DETAIL | CHANGES, detail_source_edit, 0, PLACE_HINT, "edit", NULL, NULL,
 		"open the source line of the frame in $VISUAL or $EDITOR" },
+	{ SITE, "E", { 'E', 0 }, IN_DETAIL | CHANGES, view_events_show, 0, PLACE_HINT, "events", NULL,
+		NULL, "the site's allocations as they happen: time, thread, size, address, freed after" },
+	{ SITE, "Space", { ' ', 'Z', 0 }, IN_EVENTS, view_events_hold, 0, PLACE_HINT, "hold", "follow",
+		view_events_is_held, "in Events: hold the lines (also Z), and follow the end again" },
 	{ SITE, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_DETAIL, view_detail_enter, 0, PLACE_HELP, NULL,
 		NULL, NULL, "in Site detail: go to the sibling under the cursor" },
 	{ SITE, "y", { 'y', 0 }, IN_DETAIL, detail_source_copy, 0, PLACE_HINT, "copy", NULL, NULL,
@@ -383,6 +388,7 @@ static const struct {
 	{ action_save, action_can_save },
 	{ settings_sync_save, settings_can_save },
 	{ view_processes_toggle, processes_can_list },
+	{ view_events_show, view_events_can },
 	{ moments_live, shown_moment_is_elsewhere },
 	{ moments_step, shown_moment_can },
 	{ moments_peak, shown_moment_has_peak },

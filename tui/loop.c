@@ -23,7 +23,7 @@
 #include "tui/tui.h"
 #include "tui/ui.h"
 
-#define SOURCE_FDS_MAX	8
+#define SOURCE_FDS_MAX	12
 #define EMPTY_READS_MAX 3 /* reads without a key, in a row, that mean the terminal is gone */
 /* At most one frame in this time for output and names that arrive; keys do not wait. */
 #define FRAME_GAP_NS 50000000ull

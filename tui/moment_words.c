@@ -147,6 +147,8 @@ const char *moment_words_refusal(const struct ui *ui)
 		return NULL;
 	if (scope & IN_MAP)
 		return "The map is read from the program as it is now.";
+	if (scope & IN_EVENTS)
+		return "Events are followed as they happen.";
 	if (scope & (IN_LEAKS | IN_WHY))
 		return "Leak scans read the program as it is now.";
 	if (scope & IN_THREADS && ui_moment(ui) == SNAP_PEAK)

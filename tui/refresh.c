@@ -29,7 +29,7 @@ static void image_changed(struct ui *ui)
 
 	if (other)
 		process_selection_save(ui, ui->shown);
-	while ((ui_view(ui)->scope & (IN_DETAIL | IN_WHY)) && ui_pop(ui))
+	while ((ui_view(ui)->scope & (IN_DETAIL | IN_EVENTS | IN_WHY)) && ui_pop(ui))
 		;
 	for (int id = 0; id < VIEW_COUNT; id++)
 		if (view_table[id]->reset)

@@ -27,7 +27,7 @@
 #define WAIT_MAX       100000u
 #define UNTIL_NS       60000000000ull /* time after which :until gives up */
 #define UNTIL_FRAMES   1000u /* the same if frames take no time */
-#define SOURCE_FDS_MAX 8
+#define SOURCE_FDS_MAX 12
 
 enum step_what {
 	STEP_KEY,

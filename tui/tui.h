@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include "src/model/columns.h"
+#include "src/model/event_line.h"
 #include "src/model/groups.h"
 #include "src/model/leaks.h"
 #include "src/model/map.h"
@@ -100,6 +101,15 @@ struct tui_source {
 	size_t (*processes)(void *ctx, const struct process_row **rows, size_t *more);
 	/* Makes the next snapshot one of this process. 0, or -errno and a line in `msg`. */
 	int (*process_show)(void *ctx, uint64_t id, char *msg, size_t cap);
+	/*
+	 * Follows the allocations at one call site of the newest snapshot, from now on, until
+	 * events_stop: 0, or -errno and a line in `msg`. The program does not wait for us. `ready`
+	 * returns true at new lines. NULL: no program runs that could be followed.
+	 */
+	int (*events_follow)(void *ctx, uint32_t site, char *msg, size_t cap);
+	void (*events_stop)(void *ctx);
+	/* What has come so far; valid until the next `ready` or tick. NULL: nothing is followed. */
+	const struct event_lines *(*events)(void *ctx);
 	/*
 	 * The state of the program's leak scans. Its results are valid until the result after the
 	 * next. NULL: there is no program to scan.

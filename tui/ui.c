@@ -119,6 +119,14 @@ void ui_layout(struct ui *ui)
 		list_resize(v->list(ui), (size_t)(v->rows ? v->rows(ui) : ui->layout.body_height));
 }
 
+/* The view on top leaves the screen. */
+static void ui_close(struct ui *ui)
+{
+	if (ui_view(ui)->close)
+		ui_view(ui)->close(ui);
+	ui->depth--;
+}
+
 /* A view came to the front. */
 static void ui_front(struct ui *ui)
 {
@@ -141,7 +149,7 @@ bool ui_pop(struct ui *ui)
 {
 	if (ui->depth == 1)
 		return false;
-	ui->depth--;
+	ui_close(ui);
 	ui_layout(ui);
 	ui_view(ui)->update(ui);
 	return true;
@@ -149,7 +157,8 @@ bool ui_pop(struct ui *ui)
 
 void ui_tab(struct ui *ui, enum view_id id)
 {
-	ui->depth = 1;
+	while (ui->depth > 1)
+		ui_close(ui);
 	ui->stack[0] = id;
 	ui_front(ui);
 }

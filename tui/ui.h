@@ -176,6 +176,12 @@ struct marks_state {
 	unsigned naming; /* the one that the prompt asks a name for */
 };
 
+struct events_state {
+	struct list list;
+	struct event_line *copy; /* owned: the lines of `held`; NULL: the list follows the end */
+	struct event_lines held;
+};
+
 struct output_state {
 	struct list list;
 	bool follow; /* the list follows the end */
@@ -307,6 +313,7 @@ struct ui {
 	struct marks_state marks;
 	struct moments_state moments;
 	struct detail_state detail;
+	struct events_state events;
 	struct output_state output;
 	struct help_state help;
 	struct setup_state setup;

@@ -38,8 +38,9 @@ enum view_scope {
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_SETTINGS = 1024,
 	IN_PROCESSES = 2048,
+	IN_EVENTS = 16384,
 	IN_TIMED = IN_DATA | IN_MARKS, /* where the moment can be chosen */
-	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS | IN_PROCESSES,
+	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS | IN_PROCESSES | IN_EVENTS,
 	IN_SEARCHED = IN_ALL & ~IN_SIZES & ~IN_SETTINGS, /* where there are names */
 };
 
@@ -50,6 +51,7 @@ struct view {
 	unsigned flags; /* enum layout_flag */
 	bool (*present)(const struct ui *ui); /* has the view anything to show? NULL: always */
 	void (*open)(struct ui *ui); /* it came to the front; may be NULL */
+	void (*close)(struct ui *ui); /* it left the screen; may be NULL */
 	void (*update)(struct ui *ui); /* ui->shown is new, or its order changed */
 	void (*moved)(struct ui *ui); /* a key or the wheel moved the list; may be NULL */
 	int (*rows)(const struct ui *ui); /* lines of the list in ROW_BODY; NULL: all of them */
@@ -88,6 +90,7 @@ enum view_id {
 	VIEW_OUTPUT,
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
+	VIEW_EVENTS,
 	VIEW_WHY,
 	VIEW_MARKS,
 	VIEW_HELP,

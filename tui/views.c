@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of all views (view.h): the one place that knows each of them. */
 #include "tui/view_detail.h"
+#include "tui/view_events.h"
 #include "tui/view_help.h"
 #include "tui/view_leaks.h"
 #include "tui/view_map.h"
@@ -25,6 +26,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_MAP] = &view_map,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
+	[VIEW_EVENTS] = &view_events,
 	[VIEW_WHY] = &view_why,
 	[VIEW_MARKS] = &view_marks,
 	[VIEW_HELP] = &view_help,

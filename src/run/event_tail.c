@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The latest allocations at one call site (event_tail.h). One thread. */
+/*
+ * The latest allocations at one call site (event_tail.h). A pass reads the new events of all rings,
+ * then takes the site's allocations in order of time, then its frees: a block may be freed by a
+ * thread whose ring is read before that of the thread that allocated it. One thread.
+ */
 #include "src/run/event_tail.h"
 
 #include <errno.h>
@@ -8,18 +12,35 @@
 #include <string.h>
 
 #include "src/read/read.h"
+#include "src/util/array.h"
 #include "src/util/clock.h"
 
 #define BATCH	  1024u /* events of one read */
 #define WANTED_NS 5000000000ull /* the program writes events for so long after the last update */
+#define LINES	  (2 * EVENT_TAIL_LINES) /* so that the older half goes at once */
+
+/* An event of the site. `place`: in its ring, counted by this reader. */
+struct tail_event {
+	uint64_t addr, size, tick, place;
+	uint32_t slot;
+	bool again; /* a free whose block was not found in the pass before */
+};
+
+struct tail_events {
+	struct tail_event *event;
+	size_t count, capacity;
+};
 
 struct event_tail {
 	struct read_segment *segment;
 	uint32_t site;
 	uint64_t missed, next_number;
-	struct event_tail_line line[2 * EVENT_TAIL_LINES]; /* the last ones are in use */
+	struct event_line line[LINES]; /* the last ones are in use */
+	uint64_t place[LINES]; /* of each line's allocation */
 	size_t count;
 	int changed;
+	uint64_t read[HT_SLOTS_MAX]; /* events of each ring so far */
+	struct tail_events allocs, frees; /* of this pass */
 	struct read_thread threads[HT_SLOTS_MAX];
 	ssize_t nthreads;
 	struct ht_event batch[BATCH];
@@ -57,68 +78,171 @@ static uint32_t tid_of(const struct event_tail *t, uint32_t slot)
 	return 0;
 }
 
-/* Room for one more line; the older half goes when all is full. */
-static struct event_tail_line *line_add(struct event_tail *t)
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static int event_keep(struct event_tail *t, uint32_t slot, const struct ht_event *e)
 {
-	if (t->count == 2 * EVENT_TAIL_LINES) {
-		memmove(t->line, t->line + EVENT_TAIL_LINES, EVENT_TAIL_LINES * sizeof(*t->line));
-		t->count = EVENT_TAIL_LINES;
-	}
-	return &t->line[t->count++];
+	struct tail_events *to = e->kind == HT_EVENT_ALLOC ? &t->allocs : &t->frees;
+	struct tail_event *grown =
+		array_grow(to->event, to->count, &to->capacity, sizeof(*to->event));
+
+	if (!grown)
+		return -ENOMEM;
+	to->event = grown;
+	to->event[to->count++] = (struct tail_event){ .addr = e->addr,
+		.size = e->size,
+		.tick = e->tick,
+		.place = t->read[slot],
+		.slot = slot };
+	return 0;
 }
 
-static void alloc_take(struct event_tail *t, uint32_t slot, const struct ht_event *e)
+static int ring_read_new(struct event_tail *t, uint32_t slot)
 {
-	*line_add(t) = (struct event_tail_line){ .number = t->next_number++,
+	ssize_t got;
+	int rc = 0;
+
+	do {
+		got = read_events_of(t->segment, slot, t->batch, BATCH, true, &t->missed);
+		if (got < 0)
+			return (int)got;
+		for (ssize_t i = 0; i < got && rc == 0; i++) {
+			t->read[slot]++;
+			if (t->batch[i].site == t->site)
+				rc = event_keep(t, slot, &t->batch[i]);
+		}
+	} while (got == (ssize_t)BATCH && rc == 0);
+	return rc;
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+/* By time; of one thread in its own order. */
+static int tail_event_compare(const void *a, const void *b)
+{
+	const struct tail_event *x = a, *y = b;
+
+	if (x->tick != y->tick)
+		return x->tick < y->tick ? -1 : 1;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void alloc_take(struct event_tail *t, const struct tail_event *e)
+{
+	if (t->count == LINES) {
+		t->count = EVENT_TAIL_LINES;
+		memmove(t->line, t->line + EVENT_TAIL_LINES, t->count * sizeof(*t->line));
+		memmove(t->place, t->place + EVENT_TAIL_LINES, t->count * sizeof(*t->place));
+	}
+	t->place[t->count] = e->place;
+	t->line[t->count++] = (struct event_line){ .number = t->next_number++,
 		.ns = e->tick << HT_TICK_SHIFT,
-		.slot = slot,
-		.tid = tid_of(t, slot),
+		.slot = e->slot,
+		.tid = tid_of(t, e->slot),
 		.addr = e->addr,
 		.size = e->size };
 	t->changed++;
 }
 
-/* The latest live block at that address. Its allocation may have been missed. */
-static void free_take(struct event_tail *t, uint32_t slot, const struct ht_event *e)
+/* Could the allocation of line `i` have been before this free? Within one tick, only the order in
+ * one thread is known. */
+static bool is_before(const struct event_tail *t, size_t i, const struct tail_event *f)
 {
-	uint64_t ns = e->tick << HT_TICK_SHIFT;
-
-	for (size_t i = t->count; i > 0; i--) {
-		struct event_tail_line *l = &t->line[i - 1];
-
-		if (l->addr != e->addr)
-			continue;
-		if (l->freed || l->size != e->size)
-			return;
-		l->freed = true;
-		l->freed_after_ns = ns > l->ns ? ns - l->ns : 0;
-		l->freed_by = slot;
-		t->changed++;
-		return;
-	}
+	if (t->line[i].slot == f->slot)
+		return t->place[i] < f->place;
+	return t->line[i].ns <= f->tick << HT_TICK_SHIFT;
 }
 
-/* A free that another thread made is missed if its ring is read before that of the allocation. */
-static int rings_read(struct event_tail *t, ssize_t slots)
+static bool is_after(const struct event_tail *t, size_t i, const struct tail_event *f)
 {
-	for (ssize_t slot = 0; slot < slots; slot++) {
-		ssize_t got;
+	if (t->line[i].slot == f->slot)
+		return t->place[i] > f->place;
+	return t->line[i].ns >= f->tick << HT_TICK_SHIFT;
+}
 
-		do {
-			got = read_events_of(
-				t->segment, (uint32_t)slot, t->batch, BATCH, true, &t->missed);
-			if (got < 0)
-				return (int)got;
-			for (ssize_t i = 0; i < got; i++)
-				if (t->batch[i].site != t->site)
-					continue;
-				else if (t->batch[i].kind == HT_EVENT_ALLOC)
-					alloc_take(t, (uint32_t)slot, &t->batch[i]);
-				else
-					free_take(t, (uint32_t)slot, &t->batch[i]);
-		} while (got == (ssize_t)BATCH);
+/*
+ * The line of the block that was freed, or LINES: its allocation was missed. It is before the free,
+ * and the next block at its address after it. If two lines may be meant, it is the older one: the
+ * other block could not have that address before.
+ */
+static size_t freed_find(const struct event_tail *t, const struct tail_event *f)
+{
+	size_t found = LINES, next = LINES;
+
+	for (size_t i = t->count; i-- > 0;) {
+		const struct event_line *l = &t->line[i];
+
+		if (l->addr != f->addr)
+			continue;
+		if (is_before(t, i, f) && !l->freed && l->size == f->size &&
+			(next == LINES || is_after(t, next, f)))
+			found = i;
+		/* Older ones were freed before this one was allocated. */
+		if (!is_after(t, i, f))
+			break;
+		next = i;
 	}
-	return 0;
+	return found;
+}
+
+/* False: no block is known for it; `own`: none of the same thread. */
+static bool free_take(struct event_tail *t, const struct tail_event *f, bool own)
+{
+	uint64_t ns = f->tick << HT_TICK_SHIFT;
+	size_t i = freed_find(t, f);
+
+	if (i == LINES || (own && t->line[i].slot != f->slot))
+		return false;
+	t->line[i].freed = true;
+	t->line[i].freed_after_ns = ns - t->line[i].ns;
+	t->line[i].freed_by = f->slot;
+	t->changed++;
+	return true;
+}
+
+/* First those of blocks of the same thread, whose order is known. */
+static void frees_sweep(struct event_tail *t, bool own)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->frees.count; i++)
+		if (!free_take(t, &t->frees.event[i], own))
+			t->frees.event[kept++] = t->frees.event[i];
+	t->frees.count = kept;
+}
+
+/* A free that was read before its allocation waits for the next pass. */
+static void frees_take(struct event_tail *t)
+{
+	size_t kept = 0;
+
+	frees_sweep(t, true);
+	frees_sweep(t, false);
+	for (size_t i = 0; i < t->frees.count; i++) {
+		if (t->frees.event[i].again)
+			continue;
+		t->frees.event[kept] = t->frees.event[i];
+		t->frees.event[kept++].again = true;
+	}
+	t->frees.count = kept;
+}
+
+static int pass(struct event_tail *t, ssize_t slots)
+{
+	int rc = 0;
+
+	t->allocs.count = 0;
+	for (ssize_t slot = 0; slot < slots && slot < (ssize_t)HT_SLOTS_MAX && rc == 0; slot++)
+		rc = ring_read_new(t, (uint32_t)slot);
+	if (t->allocs.count > 1)
+		qsort(t->allocs.event, t->allocs.count, sizeof(*t->allocs.event),
+			tail_event_compare);
+	for (size_t i = 0; i < t->allocs.count; i++)
+		alloc_take(t, &t->allocs.event[i]);
+	frees_take(t);
+	return rc;
 }
 
 int event_tail_update(struct event_tail *t)
@@ -133,11 +257,11 @@ int event_tail_update(struct event_tail *t)
 		t->nthreads = read_threads(t->segment, t->threads, HT_SLOTS_MAX);
 	t->changed = 0;
 	if (rc == 0)
-		rc = slots < 0 ? (int)slots : rings_read(t, slots);
+		rc = slots < 0 ? (int)slots : pass(t, slots);
 	return rc ? rc : t->changed;
 }
 
-size_t event_tail_lines(const struct event_tail *t, const struct event_tail_line **lines)
+size_t event_tail_lines(const struct event_tail *t, const struct event_line **lines)
 {
 	size_t shown = t->count < EVENT_TAIL_LINES ? t->count : EVENT_TAIL_LINES;
 
@@ -155,5 +279,7 @@ void event_tail_close(struct event_tail *t)
 	if (!t)
 		return;
 	read_close(t->segment);
+	free(t->allocs.event);
+	free(t->frees.event);
 	free(t);
 }

@@ -14,6 +14,7 @@
 #include "src/run/failure.h"
 #include "src/run/process_table.h"
 #include "src/run/report.h"
+#include "src/run/screen_events.h"
 #include "src/run/screen_leaks.h"
 #include "src/run/snapshot_file.h"
 #include "src/session/age_classes.h"
@@ -30,6 +31,7 @@ struct screen_source {
 	struct process_table *processes; /* and which of them is on the screen */
 	struct screen_leaks *leaks;
 	struct exit_scan *exit_scan;
+	struct screen_events *events;
 	struct map_reader *mapping; /* made when it is asked for */
 	struct source_cache *sources; /* made when they are asked for */
 	struct snapshot *now; /* the newest one of the process on the screen, or NULL */
@@ -41,6 +43,7 @@ struct screen_source {
 static void parts_free(struct screen_source *s)
 {
 	snapshot_unref(s->now);
+	screen_events_free(s->events);
 	exit_scan_free(s->exit_scan);
 	screen_leaks_free(s->leaks);
 	process_table_free(s->processes);
@@ -63,7 +66,8 @@ struct screen_source *screen_source_open(struct run *r)
 	s->processes = process_table_new(run_watch(r));
 	s->leaks = screen_leaks_new(r);
 	s->exit_scan = s->leaks ? exit_scan_new(r, s->leaks) : NULL;
-	if (s->processes && s->exit_scan)
+	s->events = screen_events_new();
+	if (s->processes && s->exit_scan && s->events)
 		return s;
 	parts_free(s);
 	free(s);
@@ -230,6 +234,7 @@ int screen_source_fds(void *screen, struct pollfd *fds, int max)
 		fds[n++] = (struct pollfd){ map_reader_fd(s->mapping), POLLIN, 0 };
 	if (s->sources && n < max)
 		fds[n++] = (struct pollfd){ source_cache_fd(s->sources), POLLIN, 0 };
+	n += screen_events_fds(s->events, fds + n, max - n);
 	n += screen_leaks_fds(s->leaks, fds + n, max - n);
 	return n + exit_scan_fds(s->exit_scan, fds + n, max - n);
 }
@@ -242,6 +247,7 @@ bool screen_source_ready(void *screen)
 	changed |= s->mapping && map_reader_collect(s->mapping);
 	changed |= s->sources && source_cache_collect(s->sources);
 	changed |= screen_leaks_collect(s->leaks);
+	changed |= screen_events_collect(s->events);
 	return run_ready(s->run, session_shown(s)) || changed;
 }
 
@@ -408,6 +414,29 @@ void screen_source_text_forget(void *screen)
 
 	if (s->sources)
 		source_cache_forget(s->sources);
+}
+
+/* ---- the events of a call site ---- */
+
+int screen_source_events_follow(void *screen, uint32_t site, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+
+	return screen_events_follow(s->events, session_path(session_shown(s)), site, msg, cap);
+}
+
+void screen_source_events_stop(void *screen)
+{
+	struct screen_source *s = screen;
+
+	screen_events_stop(s->events);
+}
+
+const struct event_lines *screen_source_events(void *screen)
+{
+	struct screen_source *s = screen;
+
+	return screen_events_lines(s->events);
 }
 
 /* ---- leak scans ---- */

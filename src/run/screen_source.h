@@ -8,6 +8,7 @@
 #define SRC_RUN_SCREEN_SOURCE_H
 
 #include "src/export/export.h"
+#include "src/model/event_line.h"
 #include "src/model/leaks.h"
 #include "src/model/processes.h"
 #include "src/model/settings.h"
@@ -52,6 +53,10 @@ void screen_source_mark_name(void *screen, unsigned number, const char *name);
 void screen_source_since(void *screen, unsigned since, unsigned until);
 const struct source_text *screen_source_text(void *screen, const struct frame *f);
 void screen_source_text_forget(void *screen);
+
+int screen_source_events_follow(void *screen, uint32_t site, char *msg, size_t cap);
+void screen_source_events_stop(void *screen);
+const struct event_lines *screen_source_events(void *screen);
 
 const struct leaks *screen_source_scan_state(void *screen);
 int screen_source_scan(void *screen, char *msg, size_t cap);

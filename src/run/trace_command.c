@@ -17,7 +17,7 @@
 
 #define POLL_NS 20000000 /* a ring holds 16,384 events: 800,000 a second are read without a gap */
 
-static void line_print(struct strbuf *out, const struct event_tail_line *l)
+static void line_print(struct strbuf *out, const struct event_line *l)
 {
 	char freed[48] = "live";
 
@@ -31,7 +31,7 @@ static void line_print(struct strbuf *out, const struct event_tail_line *l)
 /* Lines that are new, in order; a block that is freed between two readings is one line. */
 static int lines_put(const struct event_tail *t, uint64_t *after, int fd, const struct options *o)
 {
-	const struct event_tail_line *lines;
+	const struct event_line *lines;
 	size_t count = event_tail_lines(t, &lines);
 	struct strbuf out = STRBUF_INIT;
 

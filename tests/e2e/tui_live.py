@@ -282,6 +282,45 @@ def what_is_suppressed_stays_so():
         t.close()
 
 
+def the_events_of_a_site():
+    env = dict(os.environ, LD_PRELOAD=os.path.join(B, "libheaptop.so"))
+    program = subprocess.Popen([os.path.join(B, "tests/targets/asked")], env=env, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    program.stdout.readline()
+
+    def ask(line):
+        program.stdin.write(line.encode() + b"\n")
+        program.stdin.flush()
+        assert program.stdout.readline() == b"done\n", line
+
+    ask("keep 10")
+    t = Tmux(f"{HEAPTOP} -d 200ms -a {program.pid}")
+    try:
+        t.wait(r"asked_keep")
+        for keys in ("/", "asked_keep", "Enter", "Enter"):
+            t.keys(keys)
+        t.wait(r"SITE \d+ +asked_keep", "E events")
+        t.keys("E")
+        t.wait(r"Site detail > Events\]", "waiting for the next allocation at this site")
+        ask("turn 100")  # it writes events within 32 of them; these are not the site's
+        ask("keep 3")
+        text = t.wait("3 allocations, 3 of the last 3 live")
+        lines = re.findall(rf"(\d+:\d\d\.\d{{4}}) +{program.pid} asked +(1,000) +0x([0-9a-f]+) +live", text)
+        assert len(lines) == 3 and len({l[2] for l in lines}) == 3, text
+        ask("drop 13")
+        text = t.wait("3 allocations, 0 of the last 3 live")
+        assert not re.search(r"live$", text.split("FREED AFTER")[1], re.M), text
+        t.keys("q", "q", "q")
+        assert t.status() == 0
+        program.stdin.close()
+        assert program.wait(LIMIT) == 0
+    finally:
+        end_program(program.pid)
+        program.wait()
+        program.stdout.close()
+        t.close()
+
+
 def run(test):
     global failed
     try:
@@ -298,7 +337,7 @@ if not shutil.which("tmux"):
     sys.exit(0)
 for test in (live_demo, on_a_small_stack, a_program_that_is_ended, children_are_hung_up_with_the_program,
              a_program_that_is_left_cleans_up, a_program_that_ends, a_hang_up_reaches_the_program,
-             attached, what_is_suppressed_stays_so):
+             attached, what_is_suppressed_stays_so, the_events_of_a_site):
     if not sys.argv[1:] or test.__name__ in sys.argv[1:]:
         run(test)
 sys.exit(failed != 0)

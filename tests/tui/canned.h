@@ -59,6 +59,10 @@ struct canned {
 	size_t few; /* keep only this many of the latest; 0: all */
 	bool none; /* of them: only the recording is known */
 	bool no_peak; /* what was live then is unknown */
+	uint32_t followed; /* site; 0: none */
+	size_t events; /* that were followed so far; the last CANNED_EVENTS are kept */
+	uint64_t missed;
+	struct event_lines tail;
 	uint64_t between; /* within the second before this one live bytes were four times as high */
 };
 
@@ -567,6 +571,52 @@ static inline int canned_save(void *ctx, const struct tui_shown *shown, char *ms
 	return 0;
 }
 
+#define CANNED_EVENTS 100 /* lines */
+
+static inline int canned_events_follow(void *ctx, uint32_t site, char *msg, size_t cap)
+{
+	struct canned *c = ctx;
+
+	if (c->error) {
+		snprintf(msg, cap, "cannot follow events: %s", c->error);
+		return -EIO;
+	}
+	c->followed = site;
+	return 0;
+}
+
+static inline void canned_events_stop(void *ctx)
+{
+	((struct canned *)ctx)->followed = 0;
+}
+
+/* Every quarter of a second the parser allocates; one block in three is freed after a second, by
+ * the writer if its number is even, and one in five at once. */
+static inline const struct event_lines *canned_events(void *ctx)
+{
+	static struct event_line line[CANNED_EVENTS];
+	struct canned *c = ctx;
+	size_t gone = c->events > CANNED_EVENTS ? c->events - CANNED_EVENTS : 0;
+
+	if (!c->followed)
+		return NULL;
+	for (size_t i = 0; i < c->events - gone; i++) {
+		uint64_t n = gone + i + 1;
+
+		line[i] = (struct event_line){ .number = n,
+			.ns = 760 * CANNED_S + n * CANNED_S / 4,
+			.slot = 2,
+			.tid = 4212,
+			.addr = 0x7f12a40c0000 + n * 4096,
+			.size = n * n,
+			.freed = n % 3 == 0 || n % 5 == 0,
+			.freed_after_ns = n % 3 ? 0 : CANNED_S,
+			.freed_by = n % 2 ? 2 : 3 };
+	}
+	c->tail = (struct event_lines){ c->followed, line, c->events - gone, c->missed, 0 };
+	return &c->tail;
+}
+
 static inline int canned_sample(void *ctx, const char *text, char *msg, size_t cap)
 {
 	struct canned *c = ctx;
@@ -725,6 +775,9 @@ static inline struct tui_source canned_source(struct canned *c)
 		.output_resize = canned_output_resize,
 		.save = canned_save,
 		.sample = canned_sample,
+		.events_follow = canned_events_follow,
+		.events_stop = canned_events_stop,
+		.events = canned_events,
 		.mark = canned_mark,
 		.mark_name = canned_mark_name,
 		.since = canned_since,

@@ -30,6 +30,12 @@ static inline void program_without_leaks(struct canned *c)
 	c->leaks.none = true;
 }
 
+static inline void program_with_events(struct canned *c)
+{
+	c->events = 250;
+	c->missed = 1234;
+}
+
 static inline void program_with_past(struct canned *c)
 {
 	c->past = true;
@@ -69,6 +75,7 @@ static const struct scenario scenarios[] = {
 	{ "sampled", "", program_sampled },
 	{ "sampled-detail", "Enter\n", program_sampled },
 	{ "detail", "j Enter\n", NULL },
+	{ "events", "j Enter E\n", program_with_events },
 	{ "detail-end", "j Enter PgDn PgDn\n", NULL },
 	{ "tree", "t j j l\n", NULL },
 	{ "tree-up", "t i j j\n", NULL },

@@ -19,7 +19,7 @@ static struct event_tail *tail_open(uint32_t site)
 TEST(lines)
 {
 	struct event_tail *t = tail_open(3);
-	const struct event_tail_line *l;
+	const struct event_line *l;
 
 	CHECK(t != NULL);
 	if (!t)
@@ -52,7 +52,7 @@ TEST(lines)
 TEST(many)
 {
 	struct event_tail *t = tail_open(3);
-	const struct event_tail_line *l;
+	const struct event_line *l;
 
 	CHECK(t != NULL);
 	if (!t)
@@ -74,9 +74,99 @@ TEST(many)
 	made_close(&made);
 }
 
+static void push_at(uint32_t slot, uint32_t kind, uint64_t addr, uint64_t tick)
+{
+	struct ht_event e = { .addr = addr, .size = 8, .tick = tick, .site = 3, .kind = kind };
+
+	ring_push(&made.s, slot, &e);
+}
+
+static struct event_tail *tail_open_two(void)
+{
+	struct event_tail *t = tail_open(3);
+
+	CHECK_INT(thread_claim(&made.s, 78, NULL), 2);
+	CHECK(t && event_tail_update(t) == 0);
+	return t;
+}
+
+/* Slot 1 frees what slot 2 allocates; its ring is read first. */
+TEST(a_free_that_is_read_before_its_allocation)
+{
+	struct event_tail *t = tail_open_two();
+	const struct event_line *l;
+
+	for (uint64_t i = 0; i < 10; i++) {
+		push_at(2, HT_EVENT_ALLOC, 64, 100 + 2 * i);
+		push_at(1, HT_EVENT_FREE, 64, 101 + 2 * i);
+	}
+	CHECK_INT(event_tail_update(t), 20);
+	CHECK_INT(event_tail_lines(t, &l), 10);
+	for (size_t i = 0; i < 10; i++)
+		CHECK(l[i].freed && l[i].freed_after_ns == 1 << 16 && l[i].freed_by == 1 &&
+			l[i].tid == 78);
+	/* Even a pass before it. */
+	push_at(1, HT_EVENT_FREE, 64, 200);
+	CHECK_INT(event_tail_update(t), 0);
+	push_at(2, HT_EVENT_ALLOC, 64, 199);
+	CHECK_INT(event_tail_update(t), 2);
+	CHECK_INT(event_tail_lines(t, &l), 11);
+	CHECK(l[10].freed);
+	/* But no block is freed before it was allocated. */
+	push_at(1, HT_EVENT_FREE, 64, 300);
+	push_at(2, HT_EVENT_ALLOC, 64, 301);
+	CHECK_INT(event_tail_update(t), 1);
+	CHECK_INT(event_tail_lines(t, &l), 12);
+	CHECK(!l[11].freed);
+	event_tail_close(t);
+	made_close(&made);
+}
+
+/* Two threads allocate at the site: lines are in the order of time. */
+TEST(threads_by_time)
+{
+	struct event_tail *t = tail_open_two();
+	const struct event_line *l;
+
+	for (uint64_t i = 0; i < 5; i++) {
+		push_at(2, HT_EVENT_ALLOC, 1600 + 16 * i, 100 + 2 * i);
+		push_at(1, HT_EVENT_ALLOC, 3200 + 16 * i, 101 + 2 * i);
+	}
+	CHECK_INT(event_tail_update(t), 10);
+	CHECK_INT(event_tail_lines(t, &l), 10);
+	for (size_t i = 0; i < 10; i++)
+		CHECK(l[i].number == i + 1 && l[i].ns == (100 + i) << 16 &&
+			l[i].slot == (i % 2 ? 1 : 2));
+	event_tail_close(t);
+	made_close(&made);
+}
+
+/* Within a tick only the order in a thread is known, and that of blocks at one address. */
+TEST(a_tick_of_many_events)
+{
+	struct event_tail *t = tail_open_two();
+	const struct event_line *l;
+
+	push_at(2, HT_EVENT_ALLOC, 64, 100);
+	CHECK_INT(event_tail_update(t), 1);
+	push_at(2, HT_EVENT_FREE, 64, 101); /* of the first */
+	push_at(2, HT_EVENT_ALLOC, 64, 101);
+	push_at(1, HT_EVENT_FREE, 64, 101); /* of the second */
+	push_at(2, HT_EVENT_ALLOC, 64, 101);
+	CHECK(event_tail_update(t) > 0);
+	CHECK_INT(event_tail_lines(t, &l), 3);
+	CHECK(l[0].freed && l[0].freed_after_ns == 1 << 16);
+	CHECK(l[0].freed + l[1].freed + l[2].freed == 2);
+	event_tail_close(t);
+	made_close(&made);
+}
+
 int main(void)
 {
 	RUN(lines);
 	RUN(many);
+	RUN(a_free_that_is_read_before_its_allocation);
+	RUN(threads_by_time);
+	RUN(a_tick_of_many_events);
 	return check_end();
 }
