@@ -22,7 +22,8 @@ static void facts_live(const struct ui *ui, const struct snap_site *site, struct
 	if (site->error.live_bytes)
 		infoline_join(s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
 			units_bytes(a, site->error.live_bytes));
-	infoline_left(s, 85, STYLE_PLAIN, "in %s blocks", units_exact(b, site->live_blocks));
+	infoline_left(s, 85, STYLE_PLAIN, "in %s block%s", units_exact(b, site->live_blocks),
+		units_plural(site->live_blocks));
 	if (site->error.live_blocks)
 		infoline_join(s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
 			units_count(a, site->error.live_blocks));
@@ -88,7 +89,8 @@ static void facts_total(const struct ui *ui, const struct snap_site *site, struc
 	if (ui_moment(ui) == SNAP_PEAK)
 		infoline_left(s, 95, STYLE_MOMENT, " until now ");
 	infoline_left(s, 90, STYLE_PLAIN, "allocated %s", units_bytes(a, site->alloc_bytes));
-	infoline_left(s, 80, STYLE_PLAIN, "in %s blocks", units_count(a, site->allocs));
+	infoline_left(s, 80, STYLE_PLAIN, "in %s block%s", units_count(a, site->allocs),
+		units_plural(site->allocs));
 	infoline_left(s, 70, STYLE_PLAIN, "freed %s (%s%%)", units_count(a, site->frees),
 		units_percent(b, site->frees, site->allocs));
 	infoline_left(s, 50, STYLE_PLAIN, "temporary %s%%",

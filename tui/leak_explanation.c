@@ -51,11 +51,6 @@ static void say(struct leak_explanation *w, enum draw_style style, const char *f
 	line_add(w, style, indent, text, strlen(text));
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* ---- why ---- */
 
 static void say_class(struct leak_explanation *w, const struct snap_leak_site *row)
@@ -68,28 +63,28 @@ static void say_class(struct leak_explanation *w, const struct snap_leak_site *r
 	case SNAP_LEAK_DEFINITE:
 		say(w, STYLE_PLAIN,
 			"No root, stack, register or reachable block points to %s %s block%s.",
-			one ? "this" : "these", n, plural(row->sum.blocks));
+			one ? "this" : "these", n, units_plural(row->sum.blocks));
 		if (row->indirect.blocks)
 			say(w, STYLE_PLAIN,
 				"%s block%s (%s) reachable only through %s %s lost as well.",
 				units_exact(blocks, row->indirect.blocks),
-				plural(row->indirect.blocks),
+				units_plural(row->indirect.blocks),
 				units_bytes(bytes, row->indirect.bytes), one ? "it" : "them",
 				row->indirect.blocks == 1 ? "is" : "are");
 		break;
 	case SNAP_LEAK_INDIRECT:
 		say(w, STYLE_PLAIN, "Only lost blocks point to %s %s block%s.",
-			one ? "this" : "these", n, plural(row->sum.blocks));
+			one ? "this" : "these", n, units_plural(row->sum.blocks));
 		break;
 	case SNAP_LEAK_POSSIBLE:
 		say(w, STYLE_PLAIN, "No pointer to the start of %s %s block%s was found,",
-			one ? "this" : "these", n, plural(row->sum.blocks));
+			one ? "this" : "these", n, units_plural(row->sum.blocks));
 		say(w, STYLE_PLAIN, "only interior ones, which may be coincidence.");
 		break;
 	case SNAP_LEAK_REACHABLE:
 	case SNAP_LEAK_CLASSES:
 		say(w, STYLE_PLAIN, "The program can still reach %s %s block%s.",
-			one ? "this" : "these", n, plural(row->sum.blocks));
+			one ? "this" : "these", n, units_plural(row->sum.blocks));
 		break;
 	}
 }
@@ -111,8 +106,9 @@ static void say_suspect(struct leak_explanation *w, const struct leaks_row *row)
 	char blocks[UNITS_MAX + 8];
 
 	say(w, STYLE_PLAIN, "Not a known leak, but a suspect by age: no scan was possible,");
-	say(w, STYLE_PLAIN, "so what points to these %s blocks is unknown.",
-		units_exact(blocks, row->site->live_blocks));
+	say(w, STYLE_PLAIN, "so what points to %s %s block%s is unknown.",
+		row->site->live_blocks == 1 ? "this" : "these",
+		units_exact(blocks, row->site->live_blocks), units_plural(row->site->live_blocks));
 }
 
 /* About a site that only grows. `l`: the last scan, or NULL. */
@@ -142,9 +138,10 @@ static void say_site(struct leak_explanation *w, const struct snap_site *site)
 		say(w, STYLE_PLAIN, "No block of this call site was ever freed: %s allocated.",
 			units_exact(allocs, site->allocs));
 	else
-		say(w, STYLE_PLAIN, "%s%% of the %s blocks allocated here were freed.",
+		say(w, STYLE_PLAIN, "%s%% of the %s block%s allocated here %s freed.",
 			units_percent(percent, site->frees, site->allocs),
-			units_exact(allocs, site->allocs));
+			units_exact(allocs, site->allocs), units_plural(site->allocs),
+			site->allocs == 1 ? "was" : "were");
 }
 
 static void say_since(struct leak_explanation *w, const struct snap_leak_site *row)
@@ -175,7 +172,7 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 			l->snapshots == 1 ? "y" : "ies", l->refused ? l->refused : "?");
 	else if (leaks_is_whole(l))
 		say(w, STYLE_DIM, "Read: %s, registers of %u thread%s, in %s (%s).",
-			units_bytes(bytes, l->scanned_bytes), l->threads, plural(l->threads),
+			units_bytes(bytes, l->scanned_bytes), l->threads, units_plural(l->threads),
 			units_duration(stop, l->stop_ns), l->how);
 	if (l->running && l->snapshots)
 		say(w, STYLE_WARN, "The registers of %u of %u threads were not read.", l->running,
@@ -195,7 +192,8 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 			"Some blocks are not recorded, such as those from before a fork: the "
 			"memory between recorded blocks counts as roots.");
 	if (l->devices)
-		say(w, STYLE_DIM, "Not read: %u device mapping%s.", l->devices, plural(l->devices));
+		say(w, STYLE_DIM, "Not read: %u device mapping%s.", l->devices,
+			units_plural(l->devices));
 }
 
 /* ---- blocks ---- */
@@ -256,7 +254,7 @@ static void say_way(
 	for (uint32_t i = 0; i < b->nsteps; i++) {
 		if (i == before && b->left_out)
 			say(w, STYLE_DIM, "      ... %s more block%s ...",
-				units_exact(left, b->left_out), plural(b->left_out));
+				units_exact(left, b->left_out), units_plural(b->left_out));
 		say_step(w, ui, &b->steps[i]);
 	}
 	if (b->inside)

@@ -107,9 +107,10 @@ static void idle_range(struct ui *ui, char *text, size_t cap)
 	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX], d[UNITS_MAX];
 
 	sum_range(ui);
-	snprintf(text, cap, "F %s   allocated %s in %s blocks, freed %s: %s%s   s ends it",
+	snprintf(text, cap, "F %s   allocated %s in %s block%s, freed %s: %s%s   s ends it",
 		now_word(ui), units_bytes(a, sum->alloc_bytes), units_count(b, sum->allocs),
-		units_bytes(c, snapshot_since_freed(sum)), sum->bytes < 0 ? "-" : "+",
+		units_plural(sum->allocs), units_bytes(c, snapshot_since_freed(sum)),
+		sum->bytes < 0 ? "-" : "+",
 		units_bytes(d, sum->bytes < 0 ? -(uint64_t)sum->bytes : (uint64_t)sum->bytes));
 }
 

@@ -37,7 +37,8 @@ void time_strip_counts(const struct snapshot *snap, struct infoline *s)
 	const struct snap_totals *t = &snap->totals;
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	infoline_right(s, 80, STYLE_PLAIN, "%s blocks", units_count(a, t->live_blocks));
+	infoline_right(s, 80, STYLE_PLAIN, "%s block%s", units_count(a, t->live_blocks),
+		units_plural(t->live_blocks));
 	infoline_right(s, 70, STYLE_PLAIN, "%s site%s", units_count(a, snap->nsites),
 		snap->nsites == 1 ? "" : "s");
 	if (t->untracked_blocks)
@@ -63,8 +64,9 @@ static void line_facts(const struct ui *ui, struct infoline *s)
 	if (ui->layout.width >= COUNTS_WIDTH)
 		time_strip_counts(ui->current, s);
 	else
-		infoline_right(s, 80, STYLE_PLAIN, "%s blocks",
-			units_count(clock, ui->current->totals.live_blocks));
+		infoline_right(s, 80, STYLE_PLAIN, "%s block%s",
+			units_count(clock, ui->current->totals.live_blocks),
+			units_plural(ui->current->totals.live_blocks));
 	if (ui->layout.width < COUNTS_WIDTH && ui->current->totals.untracked_blocks)
 		infoline_right(s, 85, STYLE_BAD, "untracked %s",
 			units_count(clock, ui->current->totals.untracked_blocks));
@@ -459,7 +461,8 @@ static void facts_make(
 	char blocks[UNITS_MAX + 8], sites[UNITS_MAX + 8];
 	const char *gap;
 
-	snprintf(blocks, sizeof(blocks), "%s blocks", units_count(a, total->live_blocks));
+	snprintf(blocks, sizeof(blocks), "%s block%s", units_count(a, total->live_blocks),
+		units_plural(total->live_blocks));
 	snprintf(sites, sizeof(sites), "%s site%s", units_count(b, ui->current->nsites),
 		ui->current->nsites == 1 ? "" : "s");
 	gap = strlen(blocks) + strlen(sites) + 2 < FACTS_CELLS ? "  " : " ";

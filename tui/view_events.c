@@ -20,7 +20,7 @@
 #define TEXT_MAX      128
 #define SECOND	      1000000000ull
 #define FRACTION      100000ull /* of a second, shown with four digits */
-#define FINE_NS	      1000000ull /* the resolution of times is a large part of less than that */
+#define ROUGH_NS      1000000ull /* lifetimes below are only about right */
 #define GAP	      2
 #define TIME_CELLS    12
 #define SIZE_CELLS    9
@@ -118,14 +118,15 @@ static bool is_replaced(const struct event_lines *e, size_t i)
 	return false;
 }
 
-/* "4m12s", "<132us": times are of a resolution. */
+/* "4m12s", "~131us": times of a quiet thread are exact to some milliseconds. */
 static void after_text(uint64_t ns, char out[UNITS_MAX])
 {
-	if (ns < FINE_NS)
-		snprintf(out, UNITS_MAX, "<%uus",
-			(unsigned)((ns + snap_life_le_ns(0) + 999) / 1000));
+	char text[UNITS_MAX];
+
+	if (ns < ROUGH_NS)
+		snprintf(out, UNITS_MAX, "~%uus", (unsigned)(ns / 1000));
 	else
-		units_duration(out, ns);
+		snprintf(out, UNITS_MAX, "%s", units_duration(text, ns));
 }
 
 static void freed_text(

@@ -67,7 +67,8 @@ void at_peak_text_site(struct strbuf *out, const struct snapshot *s, const struc
 		strbuf_puts(out, "     at the program's peak nothing\n");
 		return;
 	}
-	strbuf_printf(out, "     at the program's peak %s bytes in %s blocks (%s%%)\n",
-		units_exact(bytes, site->at_peak_bytes), units_exact(blocks, site->at_peak_blocks),
+	strbuf_printf(out, "     at the program's peak %s byte%s in %s block%s (%s%%)\n",
+		units_exact(bytes, site->at_peak_bytes), units_plural(site->at_peak_bytes),
+		units_exact(blocks, site->at_peak_blocks), units_plural(site->at_peak_blocks),
 		units_percent(share, site->at_peak_bytes, s->totals.at_peak_bytes));
 }

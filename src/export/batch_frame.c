@@ -143,10 +143,10 @@ static void frame_heap(struct strbuf *out, const struct snapshot *s, const struc
 	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
 	char growth[UNITS_MAX], mode[SNAP_SAMPLING_MAX];
 
-	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  ",
+	strbuf_printf(out, "Live %s in %s block%s  peak %s @%s  growth %s  ",
 		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
-		units_bytes(peak, t->peak_live_bytes), units_duration(when, t->peak_ns),
-		units_rate(growth, t->growth_bytes_per_s));
+		units_plural(t->live_blocks), units_bytes(peak, t->peak_live_bytes),
+		units_duration(when, t->peak_ns), units_rate(growth, t->growth_bytes_per_s));
 	frame_count(out, s, o);
 	strbuf_printf(out, "  %s", snapshot_sampling_text(s, o->ascii, mode));
 	if (s->sampling.measured)

@@ -12,12 +12,12 @@ static void change_put(
 {
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 	bool more = now->bytes >= then->bytes, more_blocks = now->blocks >= then->blocks;
+	uint64_t n = more_blocks ? now->blocks - then->blocks : then->blocks - now->blocks;
+	uint64_t size = more ? now->bytes - then->bytes : then->bytes - now->bytes;
 
-	strbuf_printf(out, "%c%s bytes, %c%s blocks", more ? '+' : '-',
-		units_exact(bytes, more ? now->bytes - then->bytes : then->bytes - now->bytes),
-		more_blocks ? '+' : '-',
-		units_exact(blocks,
-			more_blocks ? now->blocks - then->blocks : then->blocks - now->blocks));
+	strbuf_printf(out, "%c%s byte%s, %c%s block%s", more ? '+' : '-', units_exact(bytes, size),
+		units_plural(size), more_blocks ? '+' : '-', units_exact(blocks, n),
+		units_plural(n));
 }
 
 static bool is_same(const struct snap_leak_sum *a, const struct snap_leak_sum *b)
@@ -32,8 +32,9 @@ static void class_put(struct strbuf *out, const struct snap_leaks *l, enum snap_
 		l->nrounds > 1 ? &l->rounds[l->nrounds - 2].sum[class] : NULL;
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 
-	strbuf_printf(out, "  %-9s %s bytes in %s blocks", snapshot_leak_word(class),
-		units_exact(bytes, now->bytes), units_exact(blocks, now->blocks));
+	strbuf_printf(out, "  %-9s %s byte%s in %s block%s", snapshot_leak_word(class),
+		units_exact(bytes, now->bytes), units_plural(now->bytes),
+		units_exact(blocks, now->blocks), units_plural(now->blocks));
 	if (then && !is_same(now, then)) {
 		strbuf_puts(out, " (");
 		change_put(out, now, then);
@@ -70,8 +71,9 @@ static void site_put(struct strbuf *out, const struct snapshot *s, const struct 
 	if (!now)
 		strbuf_puts(out, ", none left");
 	else if (then->blocks)
-		strbuf_printf(out, ", now %s bytes in %s blocks", units_exact(bytes, now->bytes),
-			units_exact(blocks, now->blocks));
+		strbuf_printf(out, ", now %s byte%s in %s block%s", units_exact(bytes, now->bytes),
+			units_plural(now->bytes), units_exact(blocks, now->blocks),
+			units_plural(now->blocks));
 	else
 		strbuf_puts(out, ", new");
 	strbuf_printf(out, ": %s%s%s\n", name, *place ? "  " : "", place);

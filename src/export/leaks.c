@@ -10,8 +10,9 @@ static void leaks_sum(struct strbuf *out, const struct snap_leak_sum *sum)
 {
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 
-	strbuf_printf(out, "%s bytes in %s blocks", units_exact(bytes, sum->bytes),
-		units_exact(blocks, sum->blocks));
+	strbuf_printf(out, "%s byte%s in %s block%s", units_exact(bytes, sum->bytes),
+		units_plural(sum->bytes), units_exact(blocks, sum->blocks),
+		units_plural(sum->blocks));
 }
 
 static void leaks_class(
@@ -213,8 +214,9 @@ static void suspect_put(struct strbuf *out, const struct snap_site *site)
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8], name[COLUMN_TEXT_MAX];
 
 	site_name(site, &style, name, sizeof(name));
-	strbuf_printf(out, "  %s bytes in %s blocks, none was freed%s: %s, by %s\n",
-		units_exact(bytes, site->live_bytes), units_exact(blocks, site->live_blocks),
+	strbuf_printf(out, "  %s byte%s in %s block%s, none was freed%s: %s, by %s\n",
+		units_exact(bytes, site->live_bytes), units_plural(site->live_bytes),
+		units_exact(blocks, site->live_blocks), units_plural(site->live_blocks),
 		site->growth.sure > 0 ? ", and it grows" : "", site->alloc_function, name);
 }
 

@@ -88,20 +88,25 @@ void marks_text_site(struct strbuf *out, const struct snapshot *s, const struct 
 {
 	const struct snap_since *since = &site->since;
 	char bytes[UNITS_MAX + 1], allocs[UNITS_MAX + 8], kept[UNITS_MAX], from[MARK_LIST_TEXT];
+	uint64_t blocks = since->blocks < 0 ? -(uint64_t)since->blocks : (uint64_t)since->blocks;
 
 	if (!s->since || (since->allocs == 0 && since->bytes == 0))
 		return;
-	strbuf_printf(out, "     since %s: %s bytes, %s%lld blocks; %s allocated",
+	strbuf_printf(out, "     since %s: %s, %s%s block%s; allocated",
 		mark_list_text(s->since, from), signed_bytes(bytes, since->bytes),
-		since->blocks > 0 ? "+" : "", (long long)since->blocks,
-		units_exact(allocs, since->allocs));
+		since->blocks > 0   ? "+"
+		: since->blocks < 0 ? "-"
+				    : "",
+		units_exact(allocs, blocks), units_plural(blocks));
+	strbuf_printf(out, " %s in %s block%s", units_bytes(bytes, since->alloc_bytes),
+		units_exact(allocs, since->allocs), units_plural(since->allocs));
 	if (s->kept && since->kept_of)
 		strbuf_printf(out, ", %s%% of these alive",
 			units_percent(kept,
 				since->kept_blocks < since->kept_of ? since->kept_blocks
 								    : since->kept_of,
 				since->kept_of));
-	strbuf_putc(out, '\n');
+	strbuf_printf(out, ", freed %s\n", units_bytes(bytes, snapshot_since_freed(since)));
 }
 
 static void json_moment_sites(struct writer *w, const struct snap_mark *m)

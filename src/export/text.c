@@ -85,7 +85,7 @@ static void text_bytes(struct strbuf *out, const char *label, uint64_t bytes, ui
 
 	strbuf_printf(out, "%-10s%s", label, units_exact(exact, bytes));
 	text_error(out, error, o);
-	strbuf_puts(out, " bytes");
+	strbuf_printf(out, " byte%s", units_plural(bytes));
 }
 
 static void text_live(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
@@ -97,11 +97,12 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 		t->live_bytes, t->error.live_bytes, o);
 	strbuf_printf(out, " in %s", units_exact(blocks, t->live_blocks));
 	text_error(out, t->error.live_blocks, o);
-	strbuf_puts(out, " blocks\n");
+	strbuf_printf(out, " block%s\n", units_plural(t->live_blocks));
 	text_bytes(out, "peak", t->peak_live_bytes, 0, o);
 	strbuf_printf(out, " at %s", units_duration(when, t->peak_ns));
 	if (t->has_at_peak && t->at_peak_bytes == t->peak_live_bytes)
-		strbuf_printf(out, ", in %s blocks", units_exact(blocks, t->at_peak_blocks));
+		strbuf_printf(out, ", in %s block%s", units_exact(blocks, t->at_peak_blocks),
+			units_plural(t->at_peak_blocks));
 	strbuf_putc(out, '\n');
 }
 
@@ -113,12 +114,37 @@ static void text_traffic(
 
 	strbuf_printf(out, "traffic   %s", units_exact(allocs, t->allocs));
 	text_error(out, t->error.allocs, o);
-	strbuf_printf(out, " allocs, %s frees, %s", units_exact(frees, t->frees),
+	strbuf_printf(out, " alloc%s, %s free%s, %s", units_plural(t->allocs),
+		units_exact(frees, t->frees), units_plural(t->frees),
 		units_exact(bytes, t->alloc_bytes));
 	text_error(out, t->error.alloc_bytes, o);
-	strbuf_printf(out, " bytes allocated, %s reallocs\n", units_exact(reallocs, t->reallocs));
-	strbuf_printf(out, "temporary %s allocs (%s%%)\n", units_exact(allocs, t->temporary),
-		units_percent(share, t->temporary, t->allocs));
+	strbuf_printf(out, " byte%s allocated, %s realloc%s\n", units_plural(t->alloc_bytes),
+		units_exact(reallocs, t->reallocs), units_plural(t->reallocs));
+	strbuf_printf(out, "temporary %s alloc%s (%s%%)\n", units_exact(allocs, t->temporary),
+		units_plural(t->temporary), units_percent(share, t->temporary, t->allocs));
+}
+
+/* What a range is about; the other totals are of its end. */
+static void text_range(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	const struct snapshot *all = o->whole ? o->whole : s;
+	char allocated[UNITS_MAX + 8], freed[UNITS_MAX + 8], change[UNITS_MAX + 8];
+	struct snap_since sum = { 0 };
+	uint64_t bytes;
+
+	if (s->moment != SNAP_RANGE)
+		return;
+	for (size_t i = 0; i < all->nsites; i++) {
+		sum.bytes += all->sites[i].since.bytes;
+		sum.allocs += all->sites[i].since.allocs;
+		sum.alloc_bytes += all->sites[i].since.alloc_bytes;
+	}
+	bytes = sum.bytes < 0 ? -(uint64_t)sum.bytes : (uint64_t)sum.bytes;
+	strbuf_printf(out, "range     %s bytes allocated in %s block%s, ",
+		units_exact(allocated, sum.alloc_bytes), units_exact(freed, sum.allocs),
+		units_plural(sum.allocs));
+	strbuf_printf(out, "%s freed: %s%s\n", units_exact(freed, snapshot_since_freed(&sum)),
+		sum.bytes < 0 ? "-" : "+", units_exact(change, bytes));
 }
 
 static void text_proc(struct strbuf *out, const struct snap_proc *p)
@@ -290,13 +316,15 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 
 	strbuf_printf(out, "\n%3zu. %s", rank, units_exact(live, site->live_bytes));
 	text_error(out, site->error.live_bytes, o);
-	strbuf_printf(out, " bytes in %s", units_exact(blocks, site->live_blocks));
+	strbuf_printf(out, " byte%s in %s", units_plural(site->live_bytes),
+		units_exact(blocks, site->live_blocks));
 	text_error(out, site->error.live_blocks, o);
-	strbuf_printf(out, " blocks (%s%%)\n",
+	strbuf_printf(out, " block%s (%s%%)\n", units_plural(site->live_blocks),
 		units_percent(share, site->live_bytes, s->totals.live_bytes));
 	column_text(COL_PEAK, s, site, &style, peak);
-	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n", peak,
-		units_exact(allocs, site->allocs), units_exact(frees, site->frees),
+	strbuf_printf(out, "     peak %s, %s alloc%s, %s free%s, %s temporary\n", peak,
+		units_exact(allocs, site->allocs), units_plural(site->allocs),
+		units_exact(frees, site->frees), units_plural(site->frees),
 		units_exact(temporary, site->temporary));
 	at_peak_text_site(out, s, site);
 	if (site->growth.sure > 0)
@@ -353,6 +381,7 @@ static void text_process(
 	text_head(out, s, o);
 	text_live(out, s, o);
 	text_traffic(out, &s->totals, o);
+	text_range(out, s, o);
 	text_proc(out, &s->proc);
 	text_losses(out, s);
 	memory_text(out, s, o);

@@ -205,9 +205,9 @@ const char *snapshot_moment_word(const struct snapshot *s)
 /* The time up to which there was more. */
 static uint64_t newest_ns(const struct snapshot *s)
 {
-	while (s->base)
+	while (s->base && !s->newest_ns)
 		s = s->base;
-	return s->uptime_ns;
+	return s->newest_ns ? s->newest_ns : s->uptime_ns;
 }
 
 const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_MAX])

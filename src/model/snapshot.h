@@ -374,6 +374,7 @@ struct snapshot {
 	struct snapshot *base;
 	enum snap_moment moment;
 	uint64_t range_from_ns; /* since the program's start */
+	uint64_t newest_ns; /* uptime at the last moment known; 0: that of `base`, or this one */
 	/* who */
 	pid_t pid;
 	const char *command; /* argv joined by spaces, cleaned */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/record/event_replay.h"
+#include "src/util/units.h"
 
 /* Owns what a snapshot points to; except what is the recording's. */
 struct owner {
@@ -16,6 +17,7 @@ struct owner {
 	struct snapshot **children;
 	size_t nchildren;
 	struct event_recording *kept; /* or NULL */
+	struct snap_mark from; /* where a range begins */
 	char notice[160];
 };
 
@@ -74,6 +76,62 @@ static size_t sites_fill(struct event_recording *r, uint32_t stream, const struc
 	return count;
 }
 
+/* ---- a range ---- */
+
+static uint64_t increase(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void since_fill(struct event_recording *r, uint32_t stream, const struct event_replay *from,
+	struct snap_site *site)
+{
+	static const struct event_site none;
+	uint32_t i = event_read_site_index(r, stream, site->id);
+	const struct event_site *before = i < from->nsites ? &from->sites[i] : &none;
+
+	site->since =
+		(struct snap_since){ .bytes = (int64_t)(site->live_bytes - before->live_bytes),
+			.blocks = (int64_t)(site->live_blocks - before->live_blocks),
+			.allocs = increase(site->allocs, before->allocs),
+			.alloc_bytes = increase(site->alloc_bytes, before->alloc_bytes) };
+}
+
+/* The range begins as a mark without a number, as in histories. */
+static void range_fill(struct event_recording *r, uint32_t stream, const struct event_replay *from,
+	struct snapshot *s)
+{
+	struct owner *o = s->owner;
+	char text[UNITS_MAX];
+
+	for (size_t i = 0; i < s->nsites; i++)
+		since_fill(r, stream, from, &o->sites[i]);
+	o->from = (struct snap_mark){ .ns = from->ns,
+		.live_bytes = from->live_bytes,
+		.live_blocks = from->live_blocks,
+		.allocs = from->allocs,
+		.alloc_bytes = from->alloc_bytes };
+	strcpy(o->from.name, units_duration(text, from->ns));
+	s->moment = SNAP_RANGE;
+	s->range_from_ns = from->ns;
+	s->since = &o->from;
+}
+
+/* An image that began later begins with nothing. */
+static int range_begin(
+	struct event_recording *r, uint32_t stream, uint64_t from_ns, struct snapshot *s)
+{
+	struct event_replay from = { 0 };
+	int rc = event_replay_run(r, stream, from_ns, &from);
+
+	if (rc == 0)
+		range_fill(r, stream, &from, s);
+	event_replay_free(&from);
+	return rc;
+}
+
+/* ---- one moment ---- */
+
 static struct snap_totals totals_of(const struct event_replay *p, const struct event_about *a)
 {
 	return (struct snap_totals){ .allocs = p->allocs,
@@ -98,8 +156,8 @@ static const char *notice_make(
 {
 	if (p->lost > 0)
 		snprintf(o->notice, sizeof(o->notice),
-			"%llu events were lost before this moment: figures are not exact",
-			(unsigned long long)p->lost);
+			"%llu event%s lost before this moment: figures are not exact",
+			(unsigned long long)p->lost, p->lost == 1 ? " was" : "s were");
 	else if (a->cut || !a->ended)
 		snprintf(o->notice, sizeof(o->notice),
 			"the recording was cut off: this is its last complete moment");
@@ -127,6 +185,7 @@ static void snapshot_fill(
 		.start_realtime_ns = a->start_realtime_ns,
 		.now_realtime_ns = a->start_realtime_ns + p->ns,
 		.uptime_ns = p->ns,
+		.newest_ns = a->ended_ns,
 		.totals = totals_of(p, a),
 		.history_points = p->history_points,
 		.history_step_ns = p->history_step_ns,
@@ -167,6 +226,19 @@ static struct snapshot *image_snapshot(struct event_recording *r, uint32_t strea
 	return s;
 }
 
+/* The same, with the range from `from_ns` (UINT64_MAX: none). */
+static struct snapshot *image_range(
+	struct event_recording *r, uint32_t stream, uint64_t from_ns, uint64_t at_ns)
+{
+	struct snapshot *s = image_snapshot(r, stream, at_ns);
+
+	if (!s || from_ns == UINT64_MAX || range_begin(r, stream, from_ns, s) == 0)
+		return s;
+	snapshot_unref(s);
+	errno = ENOMEM;
+	return NULL;
+}
+
 /* Time in an image, from that in the one that is shown. False: it had not begun. */
 static bool image_time(const struct event_recording *r, uint32_t stream, uint32_t shown,
 	uint64_t at_ns, uint64_t *out)
@@ -188,10 +260,11 @@ uint32_t event_snapshot_stream(const struct event_recording *r)
 	return shown;
 }
 
-static int children_add(struct event_recording *r, uint32_t shown, uint64_t at_ns, struct owner *o)
+static int children_add(struct event_recording *r, uint32_t shown, uint64_t from_ns, uint64_t at_ns,
+	struct owner *o)
 {
 	uint32_t count = event_read_streams(r);
-	uint64_t at;
+	uint64_t at, from;
 
 	o->children = calloc(count, sizeof(struct snapshot *));
 	if (!o->children)
@@ -199,7 +272,9 @@ static int children_add(struct event_recording *r, uint32_t shown, uint64_t at_n
 	for (uint32_t i = 0; i < count; i++) {
 		if (i == shown || !image_time(r, i, shown, at_ns, &at))
 			continue;
-		o->children[o->nchildren] = image_snapshot(r, i, at);
+		if (!image_time(r, i, shown, from_ns, &from))
+			from = 0;
+		o->children[o->nchildren] = image_range(r, i, from, at);
 		if (!o->children[o->nchildren])
 			return -ENOMEM;
 		o->nchildren++;
@@ -207,16 +282,16 @@ static int children_add(struct event_recording *r, uint32_t shown, uint64_t at_n
 	return 0;
 }
 
-struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns)
+struct snapshot *event_snapshot_range(struct event_recording *r, uint64_t from_ns, uint64_t at_ns)
 {
 	uint32_t shown = event_snapshot_stream(r);
-	struct snapshot *s = image_snapshot(r, shown, at_ns);
+	struct snapshot *s = image_range(r, shown, from_ns, at_ns);
 	struct owner *o;
 
 	if (!s)
 		return NULL;
 	o = s->owner;
-	if (children_add(r, shown, at_ns, o) != 0) {
+	if (children_add(r, shown, from_ns, at_ns, o) != 0) {
 		snapshot_unref(s);
 		errno = ENOMEM;
 		return NULL;
@@ -224,4 +299,9 @@ struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns)
 	s->children = (const struct snapshot *const *)o->children;
 	s->nchildren = o->nchildren;
 	return s;
+}
+
+struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns)
+{
+	return event_snapshot_range(r, UINT64_MAX, at_ns);
 }

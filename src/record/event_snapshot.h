@@ -10,11 +10,12 @@
  * other images and children that had begun by then. The recording must outlive it, unless
  * event_snapshot_keep is called. NULL and errno ENOMEM.
  */
+struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns);
+/* The same, and what happened since `from_ns`: SNAP_RANGE. */
+struct snapshot *event_snapshot_range(struct event_recording *r, uint64_t from_ns, uint64_t at_ns);
 /* The snapshot frees its recording with itself. */
 void event_snapshot_keep(struct snapshot *s, struct event_recording *r);
 /* The stream of that image. */
 uint32_t event_snapshot_stream(const struct event_recording *r);
-
-struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns);
 
 #endif

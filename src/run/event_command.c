@@ -33,6 +33,16 @@ static void timeline_make(const struct snapshot *s, struct timeline *t,
 	t->replay = true;
 }
 
+static struct snapshot *moment_make(
+	struct event_recording *r, const struct moment *m, struct snapshot *last)
+{
+	if (m->kind == SNAP_PEAK)
+		return moment_peak(last);
+	if (m->kind == SNAP_RANGE)
+		return event_snapshot_range(r, m->from_ns, m->ns);
+	return event_snapshot(r, m->kind == SNAP_PAST ? m->ns : UINT64_MAX);
+}
+
 /* The moment of --at, in place of `last`. NULL: it was printed why. */
 static struct snapshot *moment_take(
 	struct event_recording *r, const char *at, struct snapshot *last)
@@ -47,12 +57,8 @@ static struct snapshot *moment_take(
 	snprintf(what, sizeof(what), "--at %.120s", at);
 	if (at_time_find(at, last, &t, &m, message) != 0)
 		failure_print_reason(what, message);
-	else if (m.kind == SNAP_RANGE)
-		failure_print_reason(what, "a recording of events shows moments, not ranges");
-	else if (m.kind == SNAP_PEAK)
-		s = moment_peak(last);
-	else
-		s = event_snapshot(r, m.kind == SNAP_PAST ? m.ns : UINT64_MAX);
+	else if (!(s = moment_make(r, &m, last)))
+		failure_print_errno("cannot replay the recording", -errno);
 	snapshot_unref(last);
 	return s;
 }

@@ -24,6 +24,15 @@ void report_options(struct export_options *e, const struct options *o)
 		.version = HEAPTOP_VERSION };
 }
 
+/* A range is about what happened in it. */
+static void options_of(struct export_options *e, const struct snapshot *s, const struct options *o)
+{
+	report_options(e, o);
+	e->sites = s->nsites;
+	if (s->moment == SNAP_RANGE && !options_given(o, "sort"))
+		e->sort = COL_SINCE;
+}
+
 static int put(int fd, struct strbuf *text, const struct options *o)
 {
 	return output_file_put(fd, text, o) == 0 ? 0 : FAILURE_EXIT;
@@ -35,8 +44,7 @@ int report_frame_put(int fd, const struct snapshot *s, const struct options *o)
 	struct export_options e;
 	static struct selection v;
 
-	report_options(&e, o);
-	e.sites = s->nsites;
+	options_of(&e, s, o);
 	selection_make(&v, s, o);
 	export_frame(&text, v.rows, &e);
 	selection_free(&v);
@@ -53,8 +61,7 @@ int report_put(
 	if (export_formats[o->format].weighted && !value_known(&s->totals, o->value))
 		return failure_print_reason(
 			"--value peak", "the composition of the peak was not recorded");
-	report_options(&e, o);
-	e.sites = s->nsites;
+	options_of(&e, s, o);
 	e.memory = parts->memory;
 	e.whole = s;
 	e.verdict = parts->verdict;

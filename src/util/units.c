@@ -207,6 +207,11 @@ char *units_percent(char buf[UNITS_MAX], uint64_t part, uint64_t whole)
 	return buf;
 }
 
+const char *units_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 char *units_exact(char buf[UNITS_MAX + 8], uint64_t value)
 {
 	char digits[UNITS_MAX];

@@ -27,6 +27,8 @@ char *units_percent(char buf[UNITS_MAX], uint64_t part, uint64_t whole);
 char *units_uptime(char buf[UNITS_MAX], uint64_t ns);
 /* An exact integer with thousands separators: "1,048,576". */
 char *units_exact(char buf[UNITS_MAX + 8], uint64_t value);
+/* What follows a noun that is counted: "s", or "" for 1. Static. */
+const char *units_plural(uint64_t count);
 /* Reads "500ms", "2", "0.5", "1s", "2m" as nanoseconds. 0 or -EINVAL. */
 int units_parse_duration(const char *text, uint64_t *ns);
 /* Reads "4096", "512K", "64m", "2G" as bytes. 0 or -EINVAL. */

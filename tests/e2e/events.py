@@ -91,6 +91,32 @@ def killed():
             os.unlink(line)
 
 
+@case("a range has what was allocated and freed between its ends")
+def ranges():
+    _, _, file = record([target("event_threads"), "20", "2000"], "--lossless")
+    first, last, both = (replay(file, "--at", at) for at in ("30%", "70%", "30%..70%"))
+    check_equal([r["time"]["moment"] for r in (first, last, both)], ["past", "past", "range"], "moments")
+    check_equal([both["time"]["from_ns"], both["time"]["uptime_ns"]],
+                [first["time"]["uptime_ns"], last["time"]["uptime_ns"]], "times")
+    check_equal(both["totals"], last["totals"], "totals: those of the end")
+    before = {s["id"]: s for s in first["sites"]}
+    now = {s["id"]: s for s in last["sites"]}
+    check_equal({s["id"] for s in both["sites"]}, set(now), "sites")
+    for site in both["sites"]:
+        for key, name in (("bytes", "live_bytes"), ("blocks", "live_blocks"), ("allocs", "allocs"),
+                          ("alloc_bytes", "alloc_bytes")):
+            check_equal(site["since"][key], now[site["id"]][name] - before.get(site["id"], {name: 0})[name],
+                        "%s of site %d" % (key, site["id"]))
+    allocated = sum(s["since"]["alloc_bytes"] for s in both["sites"])
+    check(allocated > 1000000, "only %d bytes" % allocated)
+    text = run([HEAPTOP, "-r", file, "--report", "--at", "30%..70%"]).stdout.decode()
+    check(re.search(r"^range +%s bytes allocated in " % format(allocated, ","), text, re.M), text)
+    check("call sites, by since" in text, text)
+    check(re.search("^moment +the past, from .* to .* of ", text, re.M), text)
+    wrong = run([HEAPTOP, "-r", file, "--report", "--at", "70%..30%"])
+    check(wrong.returncode != 0 and b"ends before it begins" in wrong.stderr, wrong.stderr.decode())
+
+
 @case("images and children are in the same file")
 def family():
     script = "%s exit; exec %s exit" % (target("crash"), target("crash"))

@@ -44,7 +44,7 @@ class Asked(Fed):
 
 def last_definite(path, of=""):
     """Number, bytes and blocks of the last scan that is reported there in full."""
-    found = re.findall(r"^leak scan (\d+)%s at .*\n  definite  ([\d,]+) bytes in (\d+) blocks.*\n" % of, read(path),
+    found = re.findall(r"^leak scan (\d+)%s at .*\n  definite  ([\d,]+) bytes in (\d+) blocks?.*\n" % of, read(path),
                        re.M)
     return tuple(int(n.replace(",", "")) for n in found[-1]) if found else (0, 0, 0)
 
@@ -70,7 +70,7 @@ def launched():
         check_equal(program.end()[0], 0, "status")
     text = read(OUT)
     scans, rest = text.split("heaptop 0", 1)
-    new = re.findall(r"^  \+([\d,]+) bytes, \+\d+ blocks: definite, (?:new|now .*): .*asked", scans, re.M)
+    new = re.findall(r"^  \+([\d,]+) bytes, \+\d+ blocks?: definite, (?:new|now .*): .*asked", scans, re.M)
     check_equal(sum(int(n.replace(",", "")) for n in new), 3500, "bytes reported as new")
     check(re.search(r"definite +3,500 bytes in 5 blocks\n", rest), "the report: " + rest)
     number = last_definite(OUT)[0]

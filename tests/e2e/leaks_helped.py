@@ -200,7 +200,7 @@ def alone():
     text = done.stderr.decode() or done.stdout.decode()
     check(LENT + ": the program was stopped for" in text, text)
     check("ptrace is not allowed (EPERM); it made a copy, and none of its threads ran meanwhile" in text, text)
-    check(re.search(r"definite +24 bytes in 1 blocks", text) and re.search(r"indirect +23,976 bytes in 999", text),
+    check(re.search(r"definite +24 bytes in 1 block", text) and re.search(r"indirect +23,976 bytes in 999", text),
           text)
 
 

@@ -80,13 +80,13 @@ TEST(text_of_a_scan)
 		"\n"
 		"leaks     definite   1,500 bytes in 2 blocks\n"
 		"          indirect   90 bytes in 3 blocks\n"
-		"          possible   24 bytes in 1 blocks\n"
+		"          possible   24 bytes in 1 block\n"
 		"          reachable  134,605,227 bytes in 101,235 blocks\n"
 		"          by rule    length64 4,000 bytes in 5 blocks, header 64,000 bytes in "
 		"1,001 "
 		"blocks, backlink 90 bytes in 2 blocks; 1,003 of these by rules that memcheck does "
 		"not have\n"
-		"          suppressed 7 bytes in 1 blocks\n"
+		"          suppressed 7 bytes in 1 block\n"
 		"scan      stop and read: the program was stopped for 21ms, 701.4M read\n"
 		"          some blocks are not recorded, such as those from before a fork: words "
 		"between blocks count as roots\n"
@@ -99,7 +99,7 @@ TEST(text_of_a_scan)
 		"      by arena_new (arena.c:118)\n"
 		"      .. (outer frames are missing)\n"
 		"\n"
-		"  2. possible: 24 bytes in 1 blocks\n"
+		"  2. possible: 24 bytes in 1 block\n"
 		"\n"
 		"size "));
 }
@@ -130,7 +130,7 @@ TEST(text_of_what_is_in_no_class)
 	CHECK_STR(unclassed(2, 300, false),
 		"unclassed  300 bytes in 2 blocks, allocated after the scan");
 	CHECK_STR(
-		unclassed(-1, -24, false), "unclassed  24 bytes in 1 blocks, freed after the scan");
+		unclassed(-1, -24, false), "unclassed  24 bytes in 1 block, freed after the scan");
 	CHECK_STR(unclassed(2, -24, false),
 		"unclassed  some blocks: allocated and freed after the scan");
 	CHECK_STR(unclassed(0, -100, true),
@@ -217,15 +217,15 @@ TEST(text_of_a_round)
 	CHECK(strstr(round_text(),
 		      "leak scan 2 at 1970-01-01T00:01:01Z, 1m01s after the start; the program "
 		      "was stopped for 21ms\n"
-		      "  definite  1,500 bytes in 2 blocks (-200 bytes, -1 blocks)\n"
+		      "  definite  1,500 bytes in 2 blocks (-200 bytes, -1 block)\n"
 		      "  indirect  90 bytes in 3 blocks\n"
-		      "  possible  24 bytes in 1 blocks (+24 bytes, +1 blocks)\n"
-		      "  +500 bytes, +1 blocks: definite, now 1,500 bytes in 2 blocks: ") ==
+		      "  possible  24 bytes in 1 block (+24 bytes, +1 block)\n"
+		      "  +500 bytes, +1 block: definite, now 1,500 bytes in 2 blocks: ") ==
 		out.data);
-	CHECK(strstr(out.data, "\n  +24 bytes, +1 blocks: possible, new: ?\n"
+	CHECK(strstr(out.data, "\n  +24 bytes, +1 block: possible, new: ?\n"
 			       "  1 more call sites changed\n\n"));
 	leaks.nsites = 0;
-	CHECK(strstr(round_text(), "\n  -700 bytes, -1 blocks: definite, none left: "));
+	CHECK(strstr(round_text(), "\n  -700 bytes, -1 block: definite, none left: "));
 	leaks.ngone = 0;
 	CHECK(strstr(round_text(), "\n  no call site changed since the previous scan\n"));
 	CHECK(strstr(text(0), "          it is the last of 2, "));

@@ -218,6 +218,13 @@ TEST(bytes_read)
 		CHECK_INT(units_parse_bytes(bad[i], &bytes), -EINVAL);
 }
 
+TEST(plural)
+{
+	CHECK_STR(units_plural(0), "s");
+	CHECK_STR(units_plural(1), "");
+	CHECK_STR(units_plural(2), "s");
+}
+
 int main(void)
 {
 	RUN(bytes);
@@ -230,5 +237,6 @@ int main(void)
 	RUN(widths);
 	RUN(durations_read);
 	RUN(bytes_read);
+	RUN(plural);
 	return check_end();
 }
