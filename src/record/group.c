@@ -16,7 +16,7 @@
  */
 #define SHORT_NS (60 * S_NS)
 #define LONG_NS	 (600 * S_NS)
-#define RAW_MOST ((size_t)2 << 20)
+#define RAW_MOST ((size_t)4 << 20)
 #define KEYS	 4u /* key frames that it may be as large as */
 
 size_t group_most(size_t key_bytes)

@@ -16,6 +16,8 @@
 struct recording_writer;
 struct recording_options {
 	uint64_t limit_bytes; /* older parts are thinned to stay below it; 0: no limit */
+	/* Ticks are left out so that it grows by no more each hour (allowance.h); 0: no bound. */
+	uint64_t hourly_bytes;
 	const char *version; /* heaptop's */
 };
 
@@ -27,10 +29,11 @@ struct recording_writer *recording_create(
 /*
  * Adds a tick of the image that owns `s` (a new owner is a new stream), with the stacks, marks and
  * leak scans that are new; written to the file before it returns. A snapshot of the same moment as
- * the last one adds none. Names follow when they are known, within some seconds. Children of `s`
- * are ignored. 0, or -errno, once: the file is no longer written, and stays readable up to
- * the tick before; later calls do nothing and return 0. A file that comes
- * near its limit is thinned by a thread meanwhile (some 20 s of processor time a GB).
+ * the last one adds none, nor does one beyond `hourly_bytes`, unless it has a new mark or leak
+ * scan, or the program ended. Names follow when they are known, within some seconds. Children of
+ * `s` are ignored. 0, or -errno, once: the file is no longer written, and stays readable up to the
+ * tick before; later calls do nothing and return 0. A file that comes near its limit is thinned by
+ * a thread meanwhile (some 20 s of processor time a GB).
  */
 int recording_add(struct recording_writer *w, const struct snapshot *s);
 /*
@@ -39,6 +42,8 @@ int recording_add(struct recording_writer *w, const struct snapshot *s);
  * To be called for each image before recording_close, or its last names may be missing.
  */
 int recording_end(struct recording_writer *w, const struct snapshot *last);
+/* Number of ticks that were left out to keep to `hourly_bytes`. */
+uint64_t recording_left_out(const struct recording_writer *w);
 /* Fills in the fields `file...` and `trouble` of a time line. The texts are the writer's. */
 void recording_fill(const struct recording_writer *w, struct timeline *t);
 /* Writes the index and closes. 0 or -errno. NULL is fine. */

@@ -4,6 +4,7 @@
 #define SRC_RECORD_RECORDING_STORE_H
 
 #include "src/model/mark_list.h"
+#include "src/record/allowance.h"
 #include "src/record/leak_block.h"
 #include "src/record/mark_block.h"
 #include "src/record/recording.h"
@@ -26,6 +27,7 @@ struct recording_stream {
 	uint64_t leaks_ns; /* of the last scan written, + 1; 0: none */
 	uint64_t names_ns; /* when names were last written */
 	unsigned names_rounds;
+	uint32_t turn; /* of the allowance */
 };
 
 #define RECORDING_PACES 64u
@@ -47,6 +49,8 @@ struct recording_writer {
 	} pace[RECORDING_PACES];
 	unsigned paces;
 	uint64_t written;
+	struct allowance allowance;
+	uint64_t left_out; /* ticks */
 };
 
 /* Writes `data` to the end of a file. 0 or -errno: some of it may be there. */

@@ -94,6 +94,7 @@ static int out_flush(struct recording_writer *w)
 		return writer_fail(w, rc);
 	w->size += w->out.len;
 	w->written += w->out.len;
+	allowance_pay(&w->allowance, w->out.len);
 	w->out.len = 0;
 	if (w->out.cap > KEPT_BYTES)
 		bytes_free(&w->out);
@@ -119,6 +120,7 @@ struct recording_writer *recording_create(
 	snprintf(w->version, sizeof(w->version), "%s", o->version);
 	w->limit_bytes = o->limit_bytes;
 	w->compact_bytes = compact_from(w);
+	allowance_begin(&w->allowance, o->hourly_bytes);
 	/* The same file after a change of directory, or through a symbolic link. */
 	w->path = realpath(path, NULL);
 	if (w->path) {
@@ -163,6 +165,13 @@ static struct recording_stream *stream_new(struct recording_writer *w, void *own
 	s->number = (uint32_t)w->nstreams;
 	streams[w->nstreams++] = s;
 	return s;
+}
+
+static struct recording_stream *stream_of(struct recording_writer *w, void *owner)
+{
+	struct recording_stream *s = stream_find(w, owner);
+
+	return s ? s : stream_new(w, owner);
 }
 
 /* Who it is; again when it changes, as when a program has only just been started. */
@@ -286,18 +295,12 @@ static void limit_keep(struct recording_writer *w)
 		limit_finish(w);
 }
 
-int recording_add(struct recording_writer *w, const struct snapshot *snap)
+/* Writes the tick, and what came with it. */
+static int stream_add(
+	struct recording_writer *w, struct recording_stream *s, const struct snapshot *snap)
 {
-	struct recording_stream *s;
 	int rc;
 
-	if (w->fd < 0)
-		return 0;
-	s = stream_find(w, snap->owner);
-	if (!s)
-		s = stream_new(w, snap->owner);
-	if (!s)
-		return writer_fail(w, -ENOMEM);
 	w->out.len = 0;
 	identity_put(w, s, snap);
 	rc = stream_put(w, s, snap);
@@ -310,14 +313,49 @@ int recording_add(struct recording_writer *w, const struct snapshot *snap)
 	return rc;
 }
 
+/* Whether a tick is written whatever was written before. */
+static bool tick_matters(const struct recording_stream *s, const struct snapshot *snap)
+{
+	return snap->state != SNAP_RUNNING || tick_writer_has_mark(&s->ticks, snap) ||
+	       (snap->leaks && snap->leaks->at_ns + 1 != s->leaks_ns);
+}
+
+static bool tick_is_due(
+	struct recording_writer *w, struct recording_stream *s, const struct snapshot *snap)
+{
+	uint64_t now_ns = snap->start_realtime_ns + snap->uptime_ns;
+
+	return allowance_take(&w->allowance, now_ns, &s->turn) || tick_matters(s, snap);
+}
+
+int recording_add(struct recording_writer *w, const struct snapshot *snap)
+{
+	struct recording_stream *s;
+
+	if (w->fd < 0)
+		return 0;
+	s = stream_of(w, snap->owner);
+	if (!s)
+		return writer_fail(w, -ENOMEM);
+	if (tick_is_due(w, s, snap))
+		return stream_add(w, s, snap);
+	tick_writer_pass(&s->ticks, snap);
+	w->left_out++;
+	pace_note(w);
+	return 0;
+}
+
 int recording_end(struct recording_writer *w, const struct snapshot *last)
 {
 	struct recording_stream *s;
-	int rc = recording_add(w, last);
+	int rc;
 
+	if (w->fd < 0)
+		return 0;
+	s = stream_of(w, last->owner);
+	rc = s ? stream_add(w, s, last) : writer_fail(w, -ENOMEM);
 	if (rc || w->fd < 0)
 		return rc;
-	s = stream_find(w, last->owner);
 	rc = names_put(w, s, last);
 	if (rc)
 		return writer_fail(w, rc);
@@ -328,6 +366,11 @@ int recording_end(struct recording_writer *w, const struct snapshot *last)
 	stack_write_free(&s->stacks);
 	mark_writer_free(&s->marks);
 	return out_flush(w);
+}
+
+uint64_t recording_left_out(const struct recording_writer *w)
+{
+	return w->left_out;
 }
 
 void recording_fill(const struct recording_writer *w, struct timeline *t)

@@ -132,6 +132,32 @@ int tick_writer_put(struct tick_writer *w, uint32_t stream, const struct tick_bl
 	return out->failed ? -ENOMEM : 0;
 }
 
+void tick_writer_pass(struct tick_writer *w, const struct snapshot *s)
+{
+	uint64_t live = s->totals.live_bytes;
+
+	if (w->passed_high == 0 || live < w->passed_low)
+		w->passed_low = live;
+	if (live > w->passed_high)
+		w->passed_high = live;
+}
+
+bool tick_writer_has_mark(const struct tick_writer *w, const struct snapshot *s)
+{
+	return s->moments && s->moments->number > w->seen.mark;
+}
+
+static void passed_take(struct tick_writer *w, struct timeline_point *p)
+{
+	if (w->passed_high == 0)
+		return;
+	if (w->passed_low < p->low_bytes)
+		p->low_bytes = w->passed_low;
+	if (w->passed_high > p->high_bytes)
+		p->high_bytes = w->passed_high;
+	w->passed_low = w->passed_high = 0;
+}
+
 int tick_writer_add(
 	struct tick_writer *w, uint32_t stream, const struct snapshot *s, struct bytes *out)
 {
@@ -141,6 +167,7 @@ int tick_writer_add(
 	if (w->ticks && state_is_of(&w->now, s))
 		return 0;
 	b.point = history_point(&w->seen, s, &b.flags);
+	passed_take(w, &b.point);
 	if (w->ticks && group_is_full(w->raw_bytes, w->key_bytes, group_most(w->key_bytes),
 				b.point.ns - w->first_ns))
 		tick_writer_end_group(w);

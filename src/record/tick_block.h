@@ -36,12 +36,18 @@ struct tick_writer {
 	size_t raw_bytes, key_bytes;
 	uint64_t first_ns;
 	struct timeline_point last;
+	/* Live bytes of the ticks that were left out since the last one; high 0: none. */
+	uint64_t passed_low, passed_high;
 };
 
 /* Appends the snapshot's block, unless it is of the same moment as the last one. 0 or -ENOMEM:
  * nothing more can be written. */
 int tick_writer_add(
 	struct tick_writer *w, uint32_t stream, const struct snapshot *s, struct bytes *out);
+/* A tick is left out: its live bytes count for the extremes of the next one. */
+void tick_writer_pass(struct tick_writer *w, const struct snapshot *s);
+/* Whether the snapshot has a mark that no tick had yet. */
+bool tick_writer_has_mark(const struct tick_writer *w, const struct snapshot *s);
 /* Appends a block of a tick that is encoded already; `step_ns` counts for the first of a group. */
 int tick_writer_put(struct tick_writer *w, uint32_t stream, const struct tick_block *b,
 	const struct bytes *tick, struct bytes *out);

@@ -48,7 +48,8 @@ enum fact {
 	LOSSLESS = 1ull << 45,
 	EVENT_FORMAT = 1ull << 46,
 	TRACE = 1ull << 47,
-	RECORD_LIMIT = 1ull << 48
+	RECORD_LIMIT = 1ull << 48,
+	RECORD_RATE = 1ull << 49
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -64,6 +65,7 @@ static const struct rule {
 	{ MARK_EVERY, READONLY, 0, "--mark-every writes a file: not with --readonly" },
 	{ RECORD, 0, RUN | ATTACH, "--record requires a COMMAND or -a PID" },
 	{ RECORD_LIMIT, 0, RECORD | OTHER_MODE, "--record-limit requires --record" },
+	{ RECORD_RATE, 0, RECORD | OTHER_MODE, "--record-rate requires --record" },
 	{ HEADLESS, 0, RECORD, "--headless requires --record" },
 	{ HEADLESS, BATCH | REPORT | SCREEN_ONLY, 0,
 		"--headless excludes -b, --report and the options of the screen" },
@@ -165,6 +167,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
 		{ o->record, RECORD },
 		{ o->record_limit_given, RECORD_LIMIT },
+		{ o->record_rate_given, RECORD_RATE },
 		{ o->headless, HEADLESS },
 		{ o->at, AT },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },

@@ -20,6 +20,7 @@
 #define OPTIONS_TOP_DEFAULT   20u
 #define OPTIONS_HISTORY_BYTES (UINT64_C(32) << 20) /* hours of a server, minutes of a compiler */
 #define OPTIONS_RECORD_BYTES  (UINT64_C(1) << 30) /* weeks of a server */
+#define OPTIONS_RECORD_HOURLY (UINT64_C(60) << 20)
 
 /* What to do. A command line gives exactly one. */
 enum options_mode {
@@ -116,6 +117,8 @@ struct options {
 	const char *record; /* file to record to, or NULL */
 	uint64_t record_limit; /* its bytes; 0: no limit */
 	bool record_limit_given;
+	uint64_t record_rate; /* bytes an hour that it may grow; 0: no bound */
+	bool record_rate_given;
 	bool headless; /* neither screen nor text: only the recording */
 	const char *at; /* a valid moment (at_time.h); NULL: now */
 	bool show_hidden;

@@ -536,6 +536,15 @@ int option_values_record_limit(struct options *o, const char *value, struct opti
 	return 0;
 }
 
+int option_values_record_rate(struct options *o, const char *value, struct option_error *why)
+{
+	if (units_parse_bytes(value, &o->record_rate) ||
+		(o->record_rate && o->record_rate < RECORD_LEAST_BYTES))
+		return error_set(why, "must be 1M an hour or more, or 0 for no bound");
+	o->record_rate_given = true;
+	return 0;
+}
+
 int option_values_record_service(struct options *o, const char *value, struct option_error *why)
 {
 	return option_values_mode(o, OPTIONS_RECORD_SERVICE, why);

@@ -54,6 +54,7 @@ option_values_set option_values_library;
 option_values_set option_values_history;
 option_values_set option_values_record;
 option_values_set option_values_record_limit;
+option_values_set option_values_record_rate;
 option_values_set option_values_record_service;
 option_values_set option_values_at;
 

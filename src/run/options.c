@@ -180,6 +180,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.leak_heuristics = OPTIONS_HEURISTICS_ALL,
 		.history_limit = OPTIONS_HISTORY_BYTES,
 		.record_limit = OPTIONS_RECORD_BYTES,
+		.record_rate = OPTIONS_RECORD_HOURLY,
 		.depth = OPTIONS_DEPTH_DEFAULT };
 	getopt_lists_make(&getopt_lists);
 	opterr = 0;

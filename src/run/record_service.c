@@ -131,12 +131,12 @@ static bool file_of(struct service *s, pid_t pid, char *file)
 
 static pid_t recorder_start(const struct service *s, const char *file, pid_t pid)
 {
-	char of[16], delay[32], limit[32], program[] = "heaptop", headless[] = "--headless",
-					   record[] = "--record", attach[] = "-a", every[] = "-d",
-					   most[] = "--record-limit", none[] = "--history",
-					   zero[] = "0", path[PATH_MAX];
-	char *argv[] = { program, headless, record, path, every, delay, most, limit, none, zero,
-		attach, of, NULL };
+	char of[16], delay[32], limit[32], rate[32],
+		program[] = "heaptop", headless[] = "--headless", record[] = "--record",
+		attach[] = "-a", every[] = "-d", most[] = "--record-limit",
+		hourly[] = "--record-rate", none[] = "--history", zero[] = "0", path[PATH_MAX];
+	char *argv[] = { program, headless, record, path, every, delay, most, limit, hourly, rate,
+		none, zero, attach, of, NULL };
 	pid_t recorder;
 	int rc;
 
@@ -145,6 +145,7 @@ static pid_t recorder_start(const struct service *s, const char *file, pid_t pid
 	snprintf(delay, sizeof(delay), "%llums",
 		(unsigned long long)(s->options->delay_ns / 1000000));
 	snprintf(limit, sizeof(limit), "%llu", (unsigned long long)s->options->record_limit);
+	snprintf(rate, sizeof(rate), "%llu", (unsigned long long)s->options->record_rate);
 	rc = posix_spawn(&recorder, s->self, NULL, NULL, argv, environ);
 	if (rc == 0)
 		return recorder;

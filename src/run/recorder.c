@@ -46,7 +46,9 @@ struct recorder {
 
 struct recorder *recorder_open(const struct options *o)
 {
-	struct recording_options w = { .limit_bytes = o->record_limit, .version = HEAPTOP_VERSION };
+	struct recording_options w = { .limit_bytes = o->record_limit,
+		.hourly_bytes = o->record_rate,
+		.version = HEAPTOP_VERSION };
 	char message[RECORDING_MESSAGE_MAX];
 	struct recorder *r = calloc(1, sizeof(*r));
 
@@ -308,9 +310,9 @@ static void last_ticks_write(struct recorder *r, struct process_tree *w, uint64_
 		stream_end(r, &r->stream[i]);
 }
 
-static void result_print(const struct recorder *r, size_t left_out)
+static void result_print(const struct recorder *r, size_t left_out, uint64_t ticks_left_out)
 {
-	char size[UNITS_MAX], span[UNITS_MAX], more[80] = "";
+	char size[UNITS_MAX], span[UNITS_MAX], more[80] = "", thin[80] = "";
 	struct stat st = { 0 };
 
 	if (r->trouble[0])
@@ -322,20 +324,26 @@ static void result_print(const struct recorder *r, size_t left_out)
 			r->images, left_out);
 	else if (r->images > 1)
 		snprintf(more, sizeof(more), " of %zu process images", r->images);
-	fprintf(stderr, "heaptop: recorded %s%s in %s, %s; to see it: heaptop -r %s\n",
+	if (ticks_left_out)
+		snprintf(thin, sizeof(thin), " (--record-rate left out %" PRIu64 " refreshes)",
+			ticks_left_out);
+	fprintf(stderr, "heaptop: recorded %s%s in %s, %s%s; to see it: heaptop -r %s\n",
 		units_duration(span, r->last_ns - r->first_ns), more, r->path,
-		units_bytes(size, (uint64_t)st.st_size), r->path);
+		units_bytes(size, (uint64_t)st.st_size), thin, r->path);
 }
 
 void recorder_close(struct recorder *r, struct process_tree *w, uint64_t names_timeout_ns)
 {
+	uint64_t ticks_left_out;
+
 	if (!r)
 		return;
 	if (w)
 		last_ticks_write(r, w, names_timeout_ns);
 	streams_free(r);
+	ticks_left_out = recording_left_out(r->writer);
 	trouble_note(r, recording_close(r->writer));
-	result_print(r, w ? process_tree_left_out(w) : 0);
+	result_print(r, w ? process_tree_left_out(w) : 0, ticks_left_out);
 	free(r);
 }
 

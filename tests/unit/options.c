@@ -447,6 +447,11 @@ TEST(recordings)
 	CHECK(refused(PARSE("--history", "1K", "a"), "--history 1K: must be 1M or more"));
 	CHECK(refused(PARSE("--record-limit", "x", "a"), "--record-limit x: must be"));
 	CHECK(refused(PARSE("--record-limit", "1G", "a"), "requires --record"));
+	CHECK(p.o.record_rate == 60u << 20);
+	CHECK(PARSE("--record", "f", "--record-rate", "0", "a").o.record_rate == 0);
+	CHECK(PARSE("--record", "f", "--record-rate", "2G", "a").o.record_rate == 2ull << 30);
+	CHECK(refused(PARSE("--record", "f", "--record-rate", "1", "a"), "must be 1M an hour"));
+	CHECK(refused(PARSE("--record-rate", "9M", "a"), "requires --record"));
 }
 
 TEST(moments)
