@@ -56,7 +56,7 @@ struct clipboard_result clipboard_text(struct strbuf *out, const struct snap_sit
 		site->id, site->alloc_function, site->live_bytes, site->live_blocks);
 	for (uint32_t i = 0; i < site->stack->nframes; i++) {
 		strbuf_reset(&line);
-		frame_put(&line, &site->stack->frames[i], i);
+		frame_put(&line, snapshot_frame(site->stack, i), i);
 		if (out->len - start + line.len > CLIPBOARD_BYTES_MAX)
 			break;
 		strbuf_add(out, line.data, line.len);

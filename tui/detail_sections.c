@@ -174,18 +174,18 @@ static const struct frame *caller_of(const struct snap_site *site)
 	const struct stack *st = site->stack;
 	uint32_t i = st->title;
 
-	while (i < st->nframes && !st->frames[i].pc)
+	while (i < st->nframes && !snapshot_frame(st, i)->pc)
 		i++;
 	for (i++; i < st->nframes; i++)
-		if (st->frames[i].pc)
-			return &st->frames[i];
+		if (snapshot_frame(st, i)->pc)
+			return snapshot_frame(st, i);
 	return NULL;
 }
 
 static bool passes(const struct stack *st, uint64_t pc)
 {
 	for (uint32_t i = 0; i < st->nframes; i++)
-		if (st->frames[i].pc == pc)
+		if (snapshot_frame(st, i)->pc == pc)
 			return true;
 	return false;
 }

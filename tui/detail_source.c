@@ -28,12 +28,12 @@ static struct detail_frame frame_key(const struct stack *st, uint32_t frame)
 	uint32_t real = frame;
 	struct detail_frame key = { .chosen = true };
 
-	while (real + 1 < st->nframes && !st->frames[real].pc)
+	while (real + 1 < st->nframes && !snapshot_frame(st, real)->pc)
 		real++;
-	key.pc = st->frames[real].pc;
+	key.pc = snapshot_frame(st, real)->pc;
 	key.above = real - frame;
 	for (uint32_t i = 0; i < real; i++)
-		key.nth += st->frames[i].pc == key.pc;
+		key.nth += snapshot_frame(st, i)->pc == key.pc;
 	return key;
 }
 
@@ -46,9 +46,9 @@ uint32_t detail_source_frame(const struct ui *ui, const struct snap_site *site)
 	for (uint32_t i = 0; key->chosen && i < st->nframes; i++) {
 		uint32_t above = 0;
 
-		if (st->frames[i].pc != key->pc || nth++ != key->nth)
+		if (snapshot_frame(st, i)->pc != key->pc || nth++ != key->nth)
 			continue;
-		while (above < key->above && above < i && !st->frames[i - above - 1].pc)
+		while (above < key->above && above < i && !snapshot_frame(st, i - above - 1)->pc)
 			above++;
 		return i - above;
 	}
@@ -157,7 +157,7 @@ static void rule_draw(const struct frame *f, const struct source_text *t, int y,
 void detail_source_draw(
 	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines)
 {
-	const struct frame *f = &site->stack->frames[detail_source_frame(ui, site)];
+	const struct frame *f = snapshot_frame(site->stack, detail_source_frame(ui, site));
 	const struct source_text *t = source_of(ui, f);
 	char note[UI_MESSAGE_MAX];
 
@@ -180,7 +180,8 @@ void detail_source_draw(
 void detail_source_edit(struct ui *ui, int arg, int key)
 {
 	const struct snap_site *site = ui_site(ui, ui->detail.site);
-	const struct frame *f = site ? &site->stack->frames[detail_source_frame(ui, site)] : NULL;
+	const struct frame *f =
+		site ? snapshot_frame(site->stack, detail_source_frame(ui, site)) : NULL;
 	const struct source_text *t = f ? source_of(ui, f) : NULL;
 	char why[UI_MESSAGE_MAX];
 

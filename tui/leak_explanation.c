@@ -300,7 +300,7 @@ static void say_stack(struct leak_explanation *w, const struct ui *ui, const str
 	say(w, STYLE_PLAIN, "%s", "");
 	say(w, STYLE_PLAIN, "Allocated with %s by:", site ? site->alloc_function : "?");
 	for (uint32_t i = 0; site && i < site->stack->nframes; i++) {
-		const struct frame *f = &site->stack->frames[i];
+		const struct frame *f = snapshot_frame(site->stack, i);
 
 		frame_name(f, ui->names, 200, draw_is_ascii(), name, sizeof(name));
 		frame_place(f, 100, draw_is_ascii(), place, sizeof(place));

@@ -104,7 +104,7 @@ static void frame_draw_name(
 
 static enum draw_style frame_style(const struct ui *ui, const struct snap_site *site, uint32_t i)
 {
-	const struct frame *f = &site->stack->frames[i];
+	const struct frame *f = snapshot_frame(site->stack, i);
 
 	if (i == detail_source_frame(ui, site))
 		return STYLE_SELECT;
@@ -116,7 +116,7 @@ static enum draw_style frame_style(const struct ui *ui, const struct snap_site *
 static void frame_draw(
 	const struct ui *ui, const struct snap_site *site, uint32_t i, int y, unsigned cells)
 {
-	const struct frame *f = &site->stack->frames[i];
+	const struct frame *f = snapshot_frame(site->stack, i);
 	bool names = i == site->stack->title;
 	enum draw_style style = frame_style(ui, site, i), place_style;
 	unsigned place = cells / 3 > 36 ? 36 : cells / 3, used;
@@ -452,7 +452,7 @@ static bool detail_matches(const struct ui *ui, const struct filter *f, size_t r
 	size_t first = detail_frame_line(ui, 0);
 
 	return site && row >= first && row - first < site->stack->nframes &&
-	       filter_match_frame(f, &site->stack->frames[row - first]);
+	       filter_match_frame(f, snapshot_frame(site->stack, row - first));
 }
 
 static void detail_status(struct ui *ui, char *text, size_t cap)

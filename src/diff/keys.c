@@ -140,7 +140,7 @@ static void names_make(struct keys *k, const struct snap_site *site)
 	k->nall = k->nown = 0;
 	all_add(k, alloc);
 	for (uint32_t i = 0; i < site->stack->nframes; i++)
-		frame_add(k, &site->stack->frames[i], &b);
+		frame_add(k, snapshot_frame(site->stack, i), &b);
 	if (k->nown == 0)
 		own_add(k, alloc);
 }
@@ -210,16 +210,17 @@ static const char *file_of(struct keys *k, const struct frame *f)
 /* The hidden frame that the site's own code calls. */
 static const char *library_entry(struct keys *k, const struct snap_site *site)
 {
-	const struct frame *f = site->stack->frames + site->stack->title;
+	uint32_t title = site->stack->title;
+	const struct frame *f = title ? snapshot_frame(site->stack, title - 1) : NULL;
 
-	if (site->stack->title == 0 || !f[-1].function)
+	if (!f || !f->function)
 		return name_keep(k, "", 0);
-	return name_keep(k, f[-1].function, function_name_plain(f[-1].function));
+	return name_keep(k, f->function, function_name_plain(f->function));
 }
 
 static struct keys_entry *entry_add(struct keys *k, const struct snap_site *site)
 {
-	const struct frame *title = &site->stack->frames[site->stack->title];
+	const struct frame *title = snapshot_frame(site->stack, site->stack->title);
 	struct keys_entry *more = array_grow(k->entries, k->count, &k->room, sizeof(*k->entries));
 	struct keys_entry *e;
 

@@ -70,7 +70,7 @@ static void csv_title(struct strbuf *out, const struct profile *p, const struct 
 {
 	const struct stack *stack = site->stack;
 	bool innermost = p->options->show_hidden || stack->title >= stack->nframes;
-	const struct frame *f = &stack->frames[innermost ? 0 : stack->title];
+	const struct frame *f = snapshot_frame(stack, innermost ? 0 : stack->title);
 	char name[COLUMN_TEXT_MAX * 4];
 
 	profile_frame_name(f, p->names, name, sizeof(name));

@@ -16,7 +16,8 @@ static void stack_put(
 	char name[COLUMN_TEXT_MAX];
 
 	for (uint32_t i = site->stack->nframes; i-- > 0;) {
-		frame_name(&site->stack->frames[i], o->names, 0, o->ascii, name, sizeof(name));
+		frame_name(
+			snapshot_frame(site->stack, i), o->names, 0, o->ascii, name, sizeof(name));
 		name_put(out, name);
 		strbuf_putc(out, ';');
 	}

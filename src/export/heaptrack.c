@@ -62,9 +62,10 @@ static uint32_t string_put(struct export_events *x, const char *text)
 }
 
 /* An address with its functions: frames [first, first + count), the last one not inlined. */
-static uint32_t address_put(struct export_events *x, const struct frame *frames, uint32_t count)
+static uint32_t address_put(
+	struct export_events *x, const struct stack *stack, uint32_t first, uint32_t count)
 {
-	const struct frame *last = &frames[count - 1];
+	const struct frame *last = snapshot_frame(stack, first + count - 1);
 	struct {
 		uint64_t pc;
 		uint32_t module, lines, line[LINES_MOST][3];
@@ -77,10 +78,12 @@ static uint32_t address_put(struct export_events *x, const struct frame *frames,
 	memset(&key, 0, sizeof(key.pc) + sizeof(key.module) + sizeof(key.lines));
 	key.pc = last->pc;
 	key.module = string_put(x, last->module->path);
-	for (uint32_t i = 0; i < count && frames[i].function; i++) {
-		key.line[i][0] = string_put(x, frames[i].function);
-		key.line[i][1] = string_put(x, frames[i].file);
-		key.line[i][2] = frames[i].line;
+	for (uint32_t i = 0; i < count && snapshot_frame(stack, first + i)->function; i++) {
+		const struct frame *f = snapshot_frame(stack, first + i);
+
+		key.line[i][0] = string_put(x, f->function);
+		key.line[i][1] = string_put(x, f->file);
+		key.line[i][2] = f->line;
 		key.lines++;
 	}
 	number = numbering_add(&x->addresses, &key,
@@ -103,9 +106,9 @@ static uint32_t stack_put(struct export_events *x, const struct stack *stack)
 		uint32_t key[2], number, first = end - 1;
 		bool is_new;
 
-		while (first > 0 && stack->frames[first - 1].inlined)
+		while (first > 0 && snapshot_frame(stack, first - 1)->inlined)
 			first--;
-		key[0] = address_put(x, &stack->frames[first], end - first);
+		key[0] = address_put(x, stack, first, end - first);
 		key[1] = parent;
 		number = numbering_add(&x->stacks, key, sizeof(key), &is_new) + 1;
 		if (is_new)

@@ -264,16 +264,17 @@ static const struct frame *json_physical(const struct stack *stack, uint32_t i)
 {
 	uint32_t at = i;
 
-	while (at + 1 < stack->nframes && stack->frames[at].inlined && !stack->frames[at].pc)
+	while (at + 1 < stack->nframes && snapshot_frame(stack, at)->inlined &&
+		!snapshot_frame(stack, at)->pc)
 		at++;
-	return &stack->frames[at];
+	return snapshot_frame(stack, at);
 }
 
 void json_stack(struct writer *w, const char *key, const struct stack *stack)
 {
 	writer_array(w, key);
 	for (uint32_t i = 0; i < stack->nframes; i++) {
-		const struct frame *f = &stack->frames[i], *real = json_physical(stack, i);
+		const struct frame *f = snapshot_frame(stack, i), *real = json_physical(stack, i);
 
 		writer_object(w, NULL);
 		writer_hex(w, "pc", real->pc);

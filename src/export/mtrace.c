@@ -37,9 +37,9 @@ static const struct frame *caller_of(const struct stack *stack)
 {
 	uint32_t i = 0;
 
-	while (i + 1 < stack->nframes && stack->frames[i].inlined)
+	while (i + 1 < stack->nframes && snapshot_frame(stack, i)->inlined)
 		i++;
-	return &stack->frames[i];
+	return snapshot_frame(stack, i);
 }
 
 static void caller_put(struct strbuf *out, const struct stack *stack)

@@ -133,9 +133,9 @@ static void line_put(struct pprof *p, const struct frame *f)
  * Return addresses point behind the call, and may be those of the next function: so one byte
  * before.
  */
-static uint64_t location_of(struct pprof *p, const struct frame *f, uint32_t n)
+static uint64_t location_of(struct pprof *p, const struct stack *stack, uint32_t first, uint32_t n)
 {
-	const struct frame *outer = &f[n - 1];
+	const struct frame *outer = snapshot_frame(stack, first + n - 1);
 	uint64_t mapping = mapping_of(p, outer), id;
 	const uint64_t key[] = { 0, mapping, outer->pc, (uint64_t)(uintptr_t)outer->function,
 		outer->line };
@@ -149,8 +149,8 @@ static uint64_t location_of(struct pprof *p, const struct frame *f, uint32_t n)
 	proto_uint(&p->packed, LOCATION_MAPPING, mapping);
 	proto_uint(&p->packed, LOCATION_ADDRESS, outer->pc ? outer->pc - 1 : 0);
 	for (uint32_t i = 0; i < n; i++)
-		if (f[i].function || mapping == 0)
-			line_put(p, &f[i]);
+		if (snapshot_frame(stack, first + i)->function || mapping == 0)
+			line_put(p, snapshot_frame(stack, first + i));
 	proto_message(&p->out, PROFILE_LOCATION, &p->packed);
 	return id;
 }
@@ -201,9 +201,9 @@ static void locations_put(struct pprof *p, struct strbuf *ids, const struct stac
 		proto_varint(ids, label_location(p, "(inner frames missing)"));
 	for (uint32_t i = 0, n; i < stack->nframes; i += n) {
 		for (n = 1; i + n < stack->nframes; n++)
-			if (!stack->frames[i + n - 1].inlined)
+			if (!snapshot_frame(stack, i + n - 1)->inlined)
 				break;
-		proto_varint(ids, location_of(p, &stack->frames[i], n));
+		proto_varint(ids, location_of(p, stack, i, n));
 	}
 	if (stack->truncated)
 		proto_varint(ids, label_location(p, "(outer frames missing)"));

@@ -169,9 +169,9 @@ uint32_t *profile_path(
 	if (stack->truncated)
 		p->path[n++] = number_of_label(p, missing_outer);
 	for (uint32_t i = stack->nframes; i-- > 0;) {
-		if (!stack->frames[i].inlined || !outer)
-			outer = &stack->frames[i];
-		p->path[n++] = number_of_frame(p, &stack->frames[i], outer);
+		if (!snapshot_frame(stack, i)->inlined || !outer)
+			outer = snapshot_frame(stack, i);
+		p->path[n++] = number_of_frame(p, snapshot_frame(stack, i), outer);
 	}
 	if (stack->ancestor)
 		p->path[n++] = number_of_label(p, missing_inner);

@@ -50,8 +50,8 @@ void suppression_text(
 	else
 		strbuf_printf(out, "   fun:%s\n", snapshot_alloc_symbol(site->alloc_function));
 	for (uint32_t i = 0; i < count; i++) {
-		frame_text(out, &stack->frames[i], how->lines);
-		if (is_last(&stack->frames[i]))
+		frame_text(out, snapshot_frame(stack, i), how->lines);
+		if (is_last(snapshot_frame(stack, i)))
 			break;
 	}
 	strbuf_puts(out, "}\n");

@@ -284,7 +284,7 @@ void text_stack(struct strbuf *out, const struct snap_site *site, const struct e
 {
 	strbuf_printf(out, "      at %s\n", site->alloc_function);
 	for (uint32_t i = 0; i < site->stack->nframes; i++)
-		text_frame(out, &site->stack->frames[i], o);
+		text_frame(out, snapshot_frame(site->stack, i), o);
 	if (site->stack->truncated)
 		strbuf_puts(out, "      .. (outer frames are missing)\n");
 }

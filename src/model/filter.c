@@ -425,9 +425,9 @@ static bool site_has(const struct term *t, const struct snap_site *site, bool sh
 		if (text_has(t, site->share[i].thread))
 			return true;
 	if (t->field != STACK)
-		return frame_has(t, &st->frames[title]);
+		return frame_has(t, snapshot_frame(st, title));
 	for (uint32_t i = 0; i < st->nframes; i++)
-		if (frame_has(t, &st->frames[i]))
+		if (frame_has(t, snapshot_frame(st, i)))
 			return true;
 	return false;
 }

@@ -75,7 +75,7 @@ static const struct frame *title_frame(const struct snap_site *site, bool show_h
 {
 	const struct stack *st = site->stack;
 
-	return &st->frames[show_hidden || st->title >= st->nframes ? 0 : st->title];
+	return snapshot_frame(st, show_hidden || st->title >= st->nframes ? 0 : st->title);
 }
 
 uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hidden)

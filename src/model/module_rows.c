@@ -69,7 +69,7 @@ static struct module_row *object_of(struct counter *c, const struct snap_module 
 static int count_frames(struct counter *c, const struct stack *st)
 {
 	for (uint32_t i = 0; i < st->nframes; i++) {
-		const struct frame *f = &st->frames[i];
+		const struct frame *f = snapshot_frame(st, i);
 		struct module_row *o = object_of(c, f->module);
 
 		if (!o)
@@ -90,7 +90,7 @@ static int count_site(struct counter *c, const struct snap_site *site, bool show
 
 	if (count_frames(c, st) != 0)
 		return -ENOMEM;
-	o = object_of(c, st->frames[title].module);
+	o = object_of(c, snapshot_frame(st, title)->module);
 	if (!o)
 		return -ENOMEM;
 	o->live_bytes += site->live_bytes;

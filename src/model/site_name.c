@@ -15,7 +15,7 @@ static const struct frame *site_frame(const struct snap_site *site, const struct
 	const struct stack *stack = site->stack;
 	uint32_t i = style->show_hidden || stack->title >= stack->nframes ? 0 : stack->title;
 
-	return &stack->frames[i];
+	return snapshot_frame(stack, i);
 }
 
 /* A path, cut at its beginning: the file name matters more than the directory. */
@@ -46,7 +46,7 @@ static void stack_name(
 	bool ascii = style->glyphs == GLYPHS_ASCII;
 	char text[COLUMN_TEXT_MAX];
 
-	if (!site->stack->ancestor || site->stack->frames[0].module->path[0] == '\0') {
+	if (!site->stack->ancestor || snapshot_frame(site->stack, 0)->module->path[0] == '\0') {
 		frame_name(site_frame(site, style), style->names, cells, ascii, out, cap);
 		return;
 	}

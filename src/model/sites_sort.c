@@ -231,7 +231,8 @@ static bool group_word(struct worded *w, const struct snap_site *site, const str
 static void sites_word(struct worded *w, const struct snap_site *site, enum column column)
 {
 	const struct stack *stack = site->stack;
-	const struct frame *f = &stack->frames[stack->title < stack->nframes ? stack->title : 0];
+	const struct frame *f =
+		snapshot_frame(stack, stack->title < stack->nframes ? stack->title : 0);
 	bool known = column == COL_SITE ? f->function != NULL : f->file != NULL;
 
 	if (group_word(w, site, f))

@@ -57,9 +57,12 @@ struct frame {
 #define SNAP_MISSING_OUTER 1u
 #define SNAP_MISSING_INNER 2u
 
-/* A call stack with inlined frames, innermost first. Valid as long as the snapshots' owner. */
+/*
+ * A call stack with inlined frames, innermost first. Valid as long as the snapshots' owner. Only
+ * snapshot_frame reads the frames: where stacks are many, they share them.
+ */
 struct stack {
-	const struct frame *frames;
+	const struct frame *frames; /* in one piece; NULL: see `shared` */
 	uint32_t nframes; /* at least 1 */
 	uint32_t title; /* the frame that names the site: the first one not hidden, or 0 */
 	bool truncated; /* outer frames are missing: depth limit, or the unwinder stopped */
@@ -67,7 +70,14 @@ struct stack {
 	/* Inner frames are missing: it stands for all stacks through its innermost frame that found
 	 * no room. */
 	bool ancestor;
+	const struct frame *const *shared; /* the frames one by one; with `frames`, NULL */
 };
+
+/* Frame `i` of a stack, below nframes. Neighbours need not be neighbours in memory. */
+static inline const struct frame *snapshot_frame(const struct stack *s, uint32_t i)
+{
+	return s->frames ? &s->frames[i] : s->shared[i];
+}
 
 /*
  * Margins of error of figures estimated by sampling: half the width of their 95 % intervals. All 0

@@ -12,8 +12,6 @@
 
 #define STACKS_CHUNK 256u /* entries: about 20 KB, below malloc's mmap threshold */
 
-static const struct snap_module stacks_nowhere = { .path = "", .name = "", .build_id = "" };
-
 struct stacks_entry *stacks_at(const struct stacks *s, size_t position)
 {
 	return &s->chunks[position / STACKS_CHUNK][position % STACKS_CHUNK];
@@ -60,15 +58,6 @@ static int stacks_chunk_grow(struct stacks *s)
 	return 0;
 }
 
-static void stacks_copy(struct frame *to, const struct frame *from, uint32_t n)
-{
-	memcpy(to, from, n * sizeof(*to));
-	for (uint32_t i = 0; i < n; i++) {
-		if (!to[i].module)
-			to[i].module = &stacks_nowhere;
-	}
-}
-
 static bool names_sites(const struct frame *f)
 {
 	return !f->hidden && (f->function || f->module->path[0]);
@@ -79,7 +68,7 @@ static void stacks_title(struct stacks_entry *e)
 {
 	e->stack.title = 0;
 	for (uint32_t i = 0; i < e->stack.nframes; i++) {
-		if (names_sites(&e->frames[i])) {
+		if (names_sites(e->frames[i])) {
 			e->stack.title = i;
 			return;
 		}
@@ -89,29 +78,32 @@ static void stacks_title(struct stacks_entry *e)
 /* The same after the frames from `at` on have changed. */
 static void stacks_title_from(struct stacks_entry *e, uint32_t at)
 {
-	if (e->stack.title >= at || !names_sites(&e->frames[e->stack.title]))
+	if (e->stack.title >= at || !names_sites(e->frames[e->stack.title]))
 		stacks_title(e);
 }
 
-static int stacks_entry_init(struct stacks_entry *e, const struct frame *frames, uint32_t nframes)
+static int stacks_entry_init(
+	struct stacks *s, struct stacks_entry *e, const struct frame *frames, uint32_t nframes)
 {
-	e->frames = malloc(nframes * sizeof(*e->frames));
-	e->spans = malloc(nframes * sizeof(*e->spans));
-	if (!e->frames || !e->spans) {
-		free(e->frames);
-		free(e->spans);
+	e->frames = malloc(nframes * sizeof(struct frame *));
+	for (uint32_t i = 0; e->frames && i < nframes; i++) {
+		const struct stack_place *p = stack_places_get(&s->places, &frames[i]);
+
+		if (!p) {
+			free(e->frames);
+			e->frames = NULL;
+			break;
+		}
+		e->frames[i] = &p->outer;
+		e->pending += frames[i].function == NULL;
+	}
+	if (!e->frames) {
 		memset(e, 0, sizeof(*e));
 		return -ENOMEM;
 	}
-	stacks_copy(e->frames, frames, nframes);
-	e->nspans = nframes;
-	for (uint32_t i = 0; i < nframes; i++) {
-		e->spans[i] =
-			(struct stacks_span){ .frames = 1, .resolved = frames[i].function != NULL };
-		e->pending += !e->spans[i].resolved;
-	}
+	e->nplaces = nframes;
 	e->stack.resolved = e->pending == 0;
-	e->stack.frames = e->frames;
+	e->stack.shared = e->frames;
 	e->stack.nframes = nframes;
 	stacks_title(e);
 	return 0;
@@ -136,7 +128,7 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	if (rc)
 		return rc;
 	e = stacks_at(s, s->count);
-	rc = stacks_entry_init(e, empty ? &unkept : frames, empty ? 1 : nframes);
+	rc = stacks_entry_init(s, e, empty ? &unkept : frames, empty ? 1 : nframes);
 	if (rc)
 		return rc;
 	e->alloc_function = alloc_function;
@@ -146,84 +138,104 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	return 0;
 }
 
-/* Replaces `was` frames at `at` by `now` others; moves the frames after them. */
-static int stacks_splice(
-	struct stacks_entry *e, uint32_t at, uint32_t was, const struct frame *frames, uint32_t now)
+/*
+ * Where a registered frame is now: `at`, and how many frames, the last of which the others are
+ * inlined into. 0: there is none.
+ */
+static uint32_t stacks_span(const struct stacks_entry *e, uint32_t index, uint32_t *at)
 {
-	uint32_t total = e->stack.nframes - was + now, tail = e->stack.nframes - at - was;
-	struct frame *grown = e->frames;
+	uint32_t first = 0;
+
+	if (e->stack.nframes == e->nplaces && index < e->nplaces) {
+		*at = index; /* nothing is inlined yet */
+		return 1;
+	}
+	for (uint32_t i = 0; i < e->stack.nframes; i++) {
+		if (e->frames[i]->inlined)
+			continue;
+		if (index-- == 0) {
+			*at = first;
+			return i - first + 1;
+		}
+		first = i + 1;
+	}
+	return 0;
+}
+
+/* Replaces the inlined frames before a place by those that it has now. */
+static int stacks_splice(
+	struct stacks_entry *e, uint32_t at, uint32_t was, const struct stack_place *p)
+{
+	uint32_t now = p->ninlined + 1, total = e->stack.nframes - was + now,
+		 tail = e->stack.nframes - at - was;
+	const struct frame **grown = e->frames;
 
 	if (now > was) {
 		grown = realloc(e->frames, total * sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
-		e->stack.frames = e->frames = grown;
+		e->stack.shared = e->frames = grown;
 	}
 	if (now != was)
 		memmove(grown + at + now, grown + at + was, tail * sizeof(*grown));
-	stacks_copy(grown + at, frames, now);
+	for (uint32_t i = 0; i < p->ninlined; i++)
+		grown[at + i] = &p->inlined[i];
+	grown[at + p->ninlined] = &p->outer;
 	e->stack.nframes = total;
 	return 0;
 }
 
-/* Where the frames of a span begin. */
-static uint32_t stacks_span_start(const struct stacks_entry *e, uint32_t index)
+/* One more of its frames is resolved; a place that was resolved again does not count twice. */
+static void stacks_pending_note(struct stacks_entry *e)
 {
-	uint32_t at = 0;
-
-	if (e->stack.nframes == e->nspans)
-		return index; /* one frame each: nothing is inlined yet */
-	for (uint32_t i = 0; i < index; i++)
-		at += e->spans[i].frames;
-	return at;
+	if (e->pending == 0 || --e->pending > 0)
+		return;
+	for (uint32_t i = 0; i < e->stack.nframes; i++)
+		if (!e->frames[i]->inlined)
+			e->pending += !((const struct stack_place *)e->frames[i])->resolved;
+	e->stack.resolved = e->pending == 0;
 }
 
 int stacks_resolve(
 	struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes)
 {
 	long position = stacks_find(s, id);
+	struct stack_place *p;
 	struct stacks_entry *e;
-	uint32_t at;
+	uint32_t at, was;
 	int rc;
 
 	if (position < 0)
 		return -ENOENT;
 	e = stacks_at(s, (size_t)position);
-	if (index >= e->nspans || nframes == 0 || nframes > UINT16_MAX)
+	was = stacks_span(e, index, &at);
+	if (was == 0 || nframes == 0 || nframes > UINT16_MAX)
 		return -EINVAL;
-	at = stacks_span_start(e, index);
-	rc = stacks_splice(e, at, e->spans[index].frames, frames, nframes);
+	p = (struct stack_place *)(uintptr_t)e->frames[at + was - 1];
+	rc = stack_places_resolve(&s->places, p, frames, nframes);
+	if (!rc)
+		rc = stacks_splice(e, at, was, p);
 	if (rc)
 		return rc;
-	e->spans[index].frames = (uint16_t)nframes;
-	if (!e->spans[index].resolved)
-		e->pending--;
-	e->spans[index].resolved = true;
-	e->stack.resolved = e->pending == 0;
+	stacks_pending_note(e);
 	stacks_title_from(e, at);
 	return 0;
 }
 
 void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f))
 {
-	for (size_t i = 0; i < s->count; i++) {
-		struct stacks_entry *e = stacks_at(s, i);
-
-		for (uint32_t k = 0; k < e->stack.nframes; k++)
-			if (e->frames[k].function)
-				e->frames[k].hidden = hidden(&e->frames[k]);
-		stacks_title(e);
-	}
+	stack_places_hide_again(&s->places, hidden);
+	for (size_t i = 0; i < s->count; i++)
+		stacks_title(stacks_at(s, i));
 }
 
 void stacks_free(struct stacks *s)
 {
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++)
 		free(stacks_at(s, i)->frames);
-		free(stacks_at(s, i)->spans);
-	}
 	for (size_t i = 0; i < s->nchunks; i++)
 		free(s->chunks[i]);
 	free(s->chunks);
 	free(s->position);
+	stack_places_free(&s->places);
 }

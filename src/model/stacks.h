@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The call stacks of a session's sites: registered once, never moved (snapshots point to them);
- * their frames are replaced by resolved ones as names arrive. Only model.c calls this. Main thread.
+ * their frames are replaced by resolved ones as names arrive. Most frames are in many stacks, so
+ * stacks are arrays of pointers to frames that they share (stack_places.h). Only model.c calls
+ * this. Main thread.
  */
 #ifndef SRC_MODEL_STACKS_H
 #define SRC_MODEL_STACKS_H
 
-#include "src/model/snapshot.h"
-
-/* The current form of one registered frame. */
-struct stacks_span {
-	uint16_t frames; /* number of frames now: 1, more with inlined calls */
-	bool resolved;
-};
+#include "src/model/stack_places.h"
 
 struct stacks_entry {
 	struct stack stack; /* address is fixed for the session */
 	const char *alloc_function; /* static */
-	struct frame *frames; /* owned; stack.frames */
-	struct stacks_span *spans; /* owned; one per frame registered */
-	uint32_t nspans, pending;
+	const struct frame **frames; /* owned; stack.shared */
+	uint32_t nplaces, pending; /* frames that were registered, and that are not resolved */
 };
 
 struct stacks {
+	struct stack_places places;
 	struct stacks_entry **chunks; /* entries, in pieces that never move */
 	size_t nchunks, count;
 	uint32_t *position; /* by id: position + 1, 0 if unknown */

@@ -197,7 +197,7 @@ static int tree_step(struct tree *t, uint32_t parent, const struct frame *frame,
 static bool stack_all_hidden(const struct stack *st)
 {
 	for (uint32_t i = 0; i < st->nframes; i++)
-		if (!st->frames[i].hidden)
+		if (!snapshot_frame(st, i)->hidden)
 			return false;
 	return true;
 }
@@ -214,7 +214,7 @@ static int tree_add(struct tree *t, const struct stack *st, uint32_t *leaf)
 	int rc = first ? tree_step(t, at, first, &at) : 0;
 
 	for (uint32_t i = 0; rc == 0 && i < st->nframes; i++) {
-		const struct frame *f = &st->frames[t->inverted ? i : st->nframes - 1 - i];
+		const struct frame *f = snapshot_frame(st, t->inverted ? i : st->nframes - 1 - i);
 
 		if (all || !f->hidden)
 			rc = tree_step(t, at, f, &at);
@@ -252,7 +252,7 @@ static uint64_t stack_names_hash(const struct stack *st)
 	uint64_t h = st->nframes;
 
 	for (uint32_t i = 0; i < st->nframes; i++)
-		h = mix(h, (uintptr_t)st->frames[i].function);
+		h = mix(h, (uintptr_t)snapshot_frame(st, i)->function);
 	return h;
 }
 

@@ -66,19 +66,22 @@ void event_write_events(struct event_writer *w, uint32_t stream, struct event_co
 /* ---- names ---- */
 
 /* A name for all frames at one place: the inlined ones, and the one they are inlined into, last. */
-static void place_write(struct bytes *out, const struct frame *frames, uint32_t count)
+static void place_write(
+	struct bytes *out, const struct stack *stack, uint32_t first, uint32_t count)
 {
-	const struct frame *last = &frames[count - 1];
+	const struct frame *last = snapshot_frame(stack, first + count - 1);
 
 	bytes_add_text(out, last->module->path);
 	bytes_number(out, last->offset);
 	bytes_number(out, count);
 	for (uint32_t i = 0; i < count; i++) {
-		bytes_add_text(out, frames[i].function);
-		bytes_add_text(out, frames[i].mangled);
-		bytes_add_text(out, frames[i].file);
-		bytes_number(out, frames[i].line);
-		bytes_number(out, frames[i].hidden);
+		const struct frame *f = snapshot_frame(stack, first + i);
+
+		bytes_add_text(out, f->function);
+		bytes_add_text(out, f->mangled);
+		bytes_add_text(out, f->file);
+		bytes_number(out, f->line);
+		bytes_number(out, f->hidden);
 	}
 }
 
@@ -93,12 +96,12 @@ static uint64_t place_key(const struct frame *f)
 static void stack_write(struct bytes *out, const struct stack *stack, struct event_blocks *done)
 {
 	for (uint32_t first = 0, i = 0; i < stack->nframes; i++) {
-		struct event_block key = { .key = place_key(&stack->frames[i]) };
+		struct event_block key = { .key = place_key(snapshot_frame(stack, i)) };
 
-		if (stack->frames[i].inlined)
+		if (snapshot_frame(stack, i)->inlined)
 			continue;
 		if (!event_blocks_find(done, key.key) && event_blocks_add(done, &key))
-			place_write(out, &stack->frames[first], i + 1 - first);
+			place_write(out, stack, first, i + 1 - first);
 		first = i + 1;
 	}
 }

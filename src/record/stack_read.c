@@ -22,7 +22,9 @@ struct stack_place {
 	const struct snap_module *module;
 	uint64_t pc, offset;
 	bool hidden;
-	struct frame *frames; /* with their names, in the arena; NULL: none known */
+	/* Of the stacks that go through it, in the arena: with their names, or one without; NULL:
+	 * not made yet. */
+	struct frame *frames;
 	uint32_t nframes;
 };
 
@@ -268,7 +270,7 @@ int stack_read_names(struct stack_read *r, const struct bytes *raw)
 static uint32_t title_of(const struct stack *s)
 {
 	for (uint32_t i = 0; i < s->nframes; i++) {
-		const struct frame *f = &s->frames[i];
+		const struct frame *f = snapshot_frame(s, i);
 
 		if (!f->hidden && (f->function || f->module->path[0]))
 			return i;
@@ -288,37 +290,50 @@ static uint64_t frames_of(const struct stack_read *r, uint32_t leaf)
 	return count;
 }
 
-static void frames_fill(const struct stack_read *r, uint32_t leaf, struct frame *out)
+/* A place without names has one frame all the same. */
+static int place_frame_make(struct stack_read *r, struct stack_place *p)
+{
+	if (p->frames)
+		return 0;
+	p->frames = arena_alloc(&r->arena, sizeof(*p->frames));
+	if (!p->frames)
+		return -ENOMEM;
+	p->frames[0] = (struct frame){
+		.pc = p->pc, .offset = p->offset, .module = p->module, .hidden = p->hidden
+	};
+	p->nframes = 1;
+	return 0;
+}
+
+static int frames_fill(struct stack_read *r, uint32_t leaf, const struct frame **out)
 {
 	for (uint32_t node = leaf; node; node = r->node[node].parent) {
-		const struct stack_place *p = &r->place[r->node[node].place];
+		struct stack_place *p = &r->place[r->node[node].place];
 
-		if (p->frames) {
-			memcpy(out, p->frames, p->nframes * sizeof(*out));
-			out += p->nframes;
-			continue;
-		}
-		*out++ = (struct frame){
-			.pc = p->pc, .offset = p->offset, .module = p->module, .hidden = p->hidden
-		};
+		if (place_frame_make(r, p) != 0)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < p->nframes; i++)
+			*out++ = &p->frames[i];
 	}
+	return 0;
 }
 
 static struct stack *stack_build(struct stack_read *r, const struct stack_site *site)
 {
 	uint64_t n = frames_of(r, site->leaf);
 	struct stack *s;
-	struct frame *frames;
+	const struct frame **frames;
 
 	/* Names with more inlined frames than any compiler makes are not from us. */
 	if (n > FRAMES_MAX)
 		return NULL;
-	s = arena_alloc(&r->arena, sizeof(*s) + n * sizeof(*frames));
+	s = arena_alloc(&r->arena, sizeof(*s) + n * sizeof(struct frame *));
 	if (!s)
 		return NULL;
-	frames = (struct frame *)(s + 1);
-	frames_fill(r, site->leaf, frames);
-	*s = (struct stack){ .frames = frames,
+	frames = (const struct frame **)(s + 1);
+	if (frames_fill(r, site->leaf, frames) != 0)
+		return NULL;
+	*s = (struct stack){ .shared = frames,
 		.nframes = (uint32_t)n,
 		.truncated = (site->flags & STACK_MISSING_OUTER) != 0,
 		.ancestor = (site->flags & STACK_MISSING_INNER) != 0,

@@ -145,7 +145,7 @@ static long node_number(struct stack_write *w, uint32_t parent, uint32_t place)
 /* Whether a frame is one of the program's return addresses, not what was inlined into the next. */
 static bool is_place(const struct stack *s, uint32_t i)
 {
-	return !s->frames[i].inlined || i + 1 == s->nframes;
+	return !snapshot_frame(s, i)->inlined || i + 1 == s->nframes;
 }
 
 static long leaf_number(struct stack_write *w, const struct stack *s)
@@ -153,7 +153,7 @@ static long leaf_number(struct stack_write *w, const struct stack *s)
 	long node = 0;
 
 	for (uint32_t i = s->nframes; i-- > 0 && node >= 0;) {
-		long place = is_place(s, i) ? place_number(w, &s->frames[i]) : 0;
+		long place = is_place(s, i) ? place_number(w, snapshot_frame(s, i)) : 0;
 
 		if (place < 0)
 			return place;
@@ -250,7 +250,7 @@ static int place_names_write(
 	struct stack_write *w, const struct stack *s, uint32_t from, uint32_t place)
 {
 	struct place_key key;
-	int rc = place_key(w, &s->frames[place], &key);
+	int rc = place_key(w, snapshot_frame(s, place), &key);
 	uint32_t number;
 
 	if (rc || !numbering_find(&w->places, &key, sizeof(key), &number))
@@ -262,7 +262,7 @@ static int place_names_write(
 	bytes_number(&w->site_part, number);
 	bytes_number(&w->site_part, place - from + 1);
 	for (uint32_t i = from; rc == 0 && i <= place; i++)
-		rc = frame_write(w, &s->frames[i]);
+		rc = frame_write(w, snapshot_frame(s, i));
 	w->named[number] = 1;
 	w->new_sites++;
 	return rc;
@@ -277,7 +277,7 @@ static int site_names_write(struct stack_write *w, const struct snap_site *site)
 	for (uint32_t i = 0; rc == 0 && i < s->nframes; i++) {
 		if (!is_place(s, i))
 			continue;
-		if (s->frames[i].function || s->frames[i].file || i > from)
+		if (snapshot_frame(s, i)->function || snapshot_frame(s, i)->file || i > from)
 			rc = place_names_write(w, s, from, i);
 		from = i + 1;
 	}

@@ -164,7 +164,7 @@ static void rule_free(struct rule *rule)
 static int rule_make(struct rule *rule, const struct scan_control *scans, const struct snapshot *s,
 	const struct leak_chosen *chosen, bool lines)
 {
-	const struct frame *title = &chosen->site->stack->frames[chosen->site->stack->title];
+	const struct frame *title = snapshot_frame(chosen->site->stack, chosen->site->stack->title);
 	char name[RULE_NAME], message[SUPPRESSIONS_MESSAGE_MAX];
 	const struct suppression how = { .name = name,
 		.kinds =

@@ -310,7 +310,7 @@ static enum suppressions_how how_suppressed(const struct snap_leak_site *l,
 	frame[n++] = (struct suppressions_frame){ .function = site->alloc_function,
 		.symbol = snapshot_alloc_symbol(site->alloc_function) };
 	for (uint32_t i = 0; i < site->stack->nframes; i++) {
-		const struct frame *f = &site->stack->frames[i];
+		const struct frame *f = snapshot_frame(site->stack, i);
 
 		frame[n++] = (struct suppressions_frame){ f->function, f->mangled, f->module->path,
 			f->file, f->line };

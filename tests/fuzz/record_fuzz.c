@@ -98,9 +98,9 @@ static void stacks_check(const struct snapshot *s)
 
 		text_check(s->sites[i].alloc_function);
 		for (uint32_t f = 0; f < k->nframes && f < TEXT_MAX; f++) {
-			text_check(k->frames[f].function);
-			text_check(k->frames[f].file);
-			text_check(k->frames[f].module->path);
+			text_check(snapshot_frame(k, f)->function);
+			text_check(snapshot_frame(k, f)->file);
+			text_check(snapshot_frame(k, f)->module->path);
 		}
 		if (k->title >= k->nframes)
 			abort();

@@ -137,8 +137,8 @@ TEST(a_group_is_followed_held_and_found)
 	/* A site that is selected is so in its group, and a group by its first site. */
 	paper_keys(&p, "gsgg/index::load\rgf");
 	CHECK_INT(p.ui.sites.selected, 20);
-	CHECK_STR(
-		row(p.ui.sites.list.cursor)->stack->frames[0].function, "index::load(char const*)");
+	CHECK_STR(snapshot_frame(row(p.ui.sites.list.cursor)->stack, 0)->function,
+		"index::load(char const*)");
 	paper_close(&p);
 }
 

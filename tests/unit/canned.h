@@ -51,10 +51,10 @@ static const struct frame canned_jit[] = {
 };
 
 static const struct stack canned_stacks[] = {
-	{ canned_cxx, 3, 1, false, true, false },
-	{ canned_c, 1, 0, true, true, false },
-	{ canned_bare, 1, 0, false, true, false },
-	{ canned_jit, 1, 0, false, true, false },
+	{ canned_cxx, 3, 1, false, true, false, NULL },
+	{ canned_c, 1, 0, true, true, false, NULL },
+	{ canned_bare, 1, 0, false, true, false, NULL },
+	{ canned_jit, 1, 0, false, true, false, NULL },
 };
 
 static const struct snap_site canned_sites[] = {

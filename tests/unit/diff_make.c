@@ -30,7 +30,7 @@ static const char *row_text(const struct diff *d, size_t i)
 	if (i >= d->nrows)
 		return "none";
 	snprintf(text, sizeof(text), "%s %s %s %llu %llu", diff_kind_word(r->kind),
-		diff_match_word(r->match), site->stack->frames[site->stack->title].function,
+		diff_match_word(r->match), snapshot_frame(site->stack, site->stack->title)->function,
 		(unsigned long long)r->change[VALUE_LIVE].a,
 		(unsigned long long)r->change[VALUE_LIVE].b);
 	return text;
@@ -246,7 +246,7 @@ TEST(as_a_snapshot)
 	CHECK_INT(s->totals.live_bytes, 1580);
 	CHECK_INT(s->sites[0].since.bytes, -600); /* g, which B lacks */
 	CHECK_INT(s->sites[0].live_bytes, 0);
-	CHECK_STR(s->sites[0].stack->frames[0].function, "g");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->function, "g");
 	CHECK_INT(s->sites[1].since.bytes, 500);
 	CHECK_INT(s->sites[1].since.blocks, 50);
 	CHECK_INT(s->sites[1].since.allocs, 50);

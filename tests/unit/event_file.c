@@ -194,14 +194,14 @@ TEST(there_and_back)
 	stack = event_read_stack(r, 0, 2, &function);
 	CHECK(stack && stack->truncated && stack->nframes == 4 && stack->title == 1);
 	if (stack) {
-		CHECK_STR(stack->frames[0].function, "inner");
-		CHECK(stack->frames[0].inlined && stack->frames[0].pc == 0);
-		CHECK_STR(stack->frames[1].function, "outer?");
-		CHECK_INT(stack->frames[1].pc, 0x401000);
-		CHECK_STR(stack->frames[2].module->name, "program");
-		CHECK_INT(stack->frames[2].offset, 0x500);
-		CHECK(!stack->frames[2].function);
-		CHECK_STR(stack->frames[3].module->path, "");
+		CHECK_STR(snapshot_frame(stack, 0)->function, "inner");
+		CHECK(snapshot_frame(stack, 0)->inlined && snapshot_frame(stack, 0)->pc == 0);
+		CHECK_STR(snapshot_frame(stack, 1)->function, "outer?");
+		CHECK_INT(snapshot_frame(stack, 1)->pc, 0x401000);
+		CHECK_STR(snapshot_frame(stack, 2)->module->name, "program");
+		CHECK_INT(snapshot_frame(stack, 2)->offset, 0x500);
+		CHECK(!snapshot_frame(stack, 2)->function);
+		CHECK_STR(snapshot_frame(stack, 3)->module->path, "");
 	}
 	CHECK(!event_read_stack(r, 0, 3, &function));
 	event_read_free(r);

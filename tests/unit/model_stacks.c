@@ -47,9 +47,9 @@ TEST(frames_are_copied)
 
 	CHECK_INT(model_site_add(m, 0, "malloc", mine, 1, false), 0);
 	mine[0].pc = 0;
-	CHECK_INT(stack_of(m, 0)->frames[0].pc, 9);
-	CHECK(stack_of(m, 0)->frames[0].module != NULL);
-	CHECK_STR(stack_of(m, 0)->frames[0].module->path, "");
+	CHECK_INT(snapshot_frame(stack_of(m, 0), 0)->pc, 9);
+	CHECK(snapshot_frame(stack_of(m, 0), 0)->module != NULL);
+	CHECK_STR(snapshot_frame(stack_of(m, 0), 0)->module->path, "");
 	CHECK(stack_of(m, 0)->resolved); /* it brought its name */
 	model_free(m);
 }
@@ -62,7 +62,7 @@ TEST(no_frames)
 	CHECK_INT(model_site_add(m, 0, "?", NULL, 0, false), 0);
 	CHECK_INT(stack_of(m, 0)->nframes, 1);
 	CHECK(stack_of(m, 0)->resolved);
-	CHECK_STR(stack_of(m, 0)->frames[0].function, "(stack not recorded)");
+	CHECK_STR(snapshot_frame(stack_of(m, 0), 0)->function, "(stack not recorded)");
 	model_free(m);
 }
 
@@ -88,12 +88,44 @@ TEST(resolve_in_any_order_with_inlines)
 	CHECK(stack == stack_of(m, 1)); /* old snapshots see the names too */
 	CHECK_INT(stack->nframes, 6);
 	for (unsigned i = 0; i < 6 && i < stack->nframes; i++)
-		CHECK_STR(stack->frames[i].function, want[i]);
+		CHECK_STR(snapshot_frame(stack, i)->function, want[i]);
 	CHECK_INT(model_frame_resolve(m, 1, 1, f1, 1), 0); /* again, shorter */
 	CHECK_INT(stack->nframes, 5);
-	CHECK_STR(stack->frames[1].function, "first");
-	CHECK_STR(stack->frames[4].function, "z");
+	CHECK_STR(snapshot_frame(stack, 1)->function, "first");
+	CHECK_STR(snapshot_frame(stack, 4)->function, "z");
 	CHECK(stack->resolved);
+	model_free(m);
+}
+
+/* Stacks through the same address have one frame there, with inlined ones, too. */
+TEST(frames_are_shared)
+{
+	static const struct frame other[] = { { .pc = 7, .module = &app },
+		{ .pc = 2, .module = &app }, { .pc = 2, .module = &nowhere },
+		{ .pc = 2, .module = &app, .function = "named" } };
+	static const struct frame two[] = { { .module = &app, .function = "in", .inlined = true },
+		{ .pc = 2, .module = &app, .function = "out" } };
+	struct model *m = model_new();
+	const struct stack *a, *b;
+
+	model_site_add(m, 1, "malloc", raw, 3, false);
+	model_site_add(m, 2, "malloc", other, 4, false);
+	a = stack_of(m, 1);
+	b = stack_of(m, 2);
+	CHECK(snapshot_frame(a, 1) == snapshot_frame(b, 1));
+	CHECK(snapshot_frame(a, 1) != snapshot_frame(b, 2));
+	CHECK(snapshot_frame(a, 1) != snapshot_frame(b, 3));
+	CHECK_INT(model_frame_resolve(m, 1, 1, two, 2), 0);
+	CHECK_INT(b->nframes, 4); /* its own names have not come */
+	CHECK(!b->resolved);
+	CHECK_INT(model_frame_resolve(m, 2, 1, two, 2), 0);
+	CHECK_INT(b->nframes, 5);
+	CHECK(snapshot_frame(a, 1) == snapshot_frame(b, 1));
+	CHECK(snapshot_frame(a, 2) == snapshot_frame(b, 2));
+	CHECK_STR(snapshot_frame(b, 1)->function, "in");
+	CHECK_STR(snapshot_frame(b, 2)->function, "out");
+	CHECK(snapshot_frame(b, 3)->function == NULL);
+	CHECK_STR(snapshot_frame(b, 4)->function, "named");
 	model_free(m);
 }
 
@@ -154,7 +186,7 @@ TEST(addresses_are_fixed)
 		CHECK_INT(model_site_add(m, id * 7, "malloc", raw, 3, false), 0);
 	CHECK(stack_of(m, 0) == first);
 	CHECK_INT(first->nframes, 1024);
-	CHECK_INT(first->frames[1023].pc, 1023);
+	CHECK_INT(snapshot_frame(first, 1023)->pc, 1023);
 	CHECK(stack_of(m, 7 * 4999) != NULL && stack_of(m, 7 * 4999 - 1) == NULL);
 	model_free(m);
 }
@@ -165,6 +197,7 @@ int main(void)
 	RUN(frames_are_copied);
 	RUN(no_frames);
 	RUN(resolve_in_any_order_with_inlines);
+	RUN(frames_are_shared);
 	RUN(resolve_refuses);
 	RUN(title);
 	RUN(addresses_are_fixed);

@@ -67,7 +67,7 @@ TEST(counters_are_passed_on)
 	CHECK_INT(s->sites[0].at_peak_bytes, 90);
 	CHECK_INT(s->sites[0].at_peak_blocks, 5);
 	CHECK_STR(s->sites[0].alloc_function, "malloc");
-	CHECK_STR(s->sites[0].stack->frames[0].function, "f");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->function, "f");
 	snapshot_unref(s);
 	model_free(m);
 }

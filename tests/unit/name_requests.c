@@ -92,7 +92,7 @@ static const char *name_of(uint32_t id)
 {
 	const struct stack *s = stack_of(id);
 
-	return s ? s->frames[s->nframes - 1].function : NULL;
+	return s ? snapshot_frame(s, s->nframes - 1)->function : NULL;
 }
 
 static void all_in(void)
@@ -112,9 +112,9 @@ TEST(a_name_comes_in)
 	s = stack_of(7);
 	CHECK(s->resolved);
 	CHECK_STR(name_of(7), "naming_first");
-	CHECK_INT(s->frames[s->nframes - 1].pc, inside(naming_first));
-	CHECK(s->frames[s->nframes - 1].module == &own);
-	CHECK(s->frames[0].file && strstr(s->frames[0].file, "name_requests.c"));
+	CHECK_INT(snapshot_frame(s, s->nframes - 1)->pc, inside(naming_first));
+	CHECK(snapshot_frame(s, s->nframes - 1)->module == &own);
+	CHECK(snapshot_frame(s, 0)->file && strstr(snapshot_frame(s, 0)->file, "name_requests.c"));
 	CHECK(!name_requests_collect(naming));
 	end();
 }
@@ -163,8 +163,8 @@ TEST(modules_are_told_apart)
 	all_in();
 	s = stack_of(3);
 	CHECK(s->resolved);
-	CHECK_STR(s->frames[0].function, "naming_first");
-	CHECK(s->frames[s->nframes - 1].function == NULL);
+	CHECK_STR(snapshot_frame(s, 0)->function, "naming_first");
+	CHECK(snapshot_frame(s, s->nframes - 1)->function == NULL);
 	end();
 }
 

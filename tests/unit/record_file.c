@@ -27,7 +27,7 @@ static void stack_compare(const struct stack *a, const struct stack *b)
 	SAME(ancestor);
 	CHECK(a->resolved);
 	for (uint32_t i = 0; i < a->nframes && i < b->nframes; i++)
-		frame_compare(&a->frames[i], &b->frames[i]);
+		frame_compare(snapshot_frame(a, i), snapshot_frame(b, i));
 }
 
 /* Writes a program's ticks; `tick` gets their snapshots. */
@@ -248,8 +248,8 @@ TEST(names_are_written_when_they_are_known)
 	CHECK_INT(s->sites[0].stack->title, 1);
 	stack_compare(s->sites[0].stack, &p.stacks[0]);
 	/* Its outermost frame is the same place. */
-	CHECK_STR(s->sites[1].stack->frames[2].function, "main");
-	CHECK(s->sites[1].stack->frames[0].function == NULL);
+	CHECK_STR(snapshot_frame(s->sites[1].stack, 2)->function, "main");
+	CHECK(snapshot_frame(s->sites[1].stack, 0)->function == NULL);
 	snapshot_unref(s);
 	recording_free(r);
 	CHECK_INT(recording_close(w), 0);
@@ -275,8 +275,8 @@ TEST(what_the_file_says_is_cleaned)
 	r = reopen(path);
 	s = recording_last(r, 0);
 	CHECK_STR(s->command, "x?y");
-	CHECK_STR(s->sites[0].stack->frames[0].module->path, "/tmp/a?[2J?b");
-	CHECK_STR(s->sites[0].stack->frames[1].function, "f??");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "/tmp/a?[2J?b");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 1)->function, "f??");
 	snapshot_unref(s);
 	recording_free(r);
 	program_free(&p);

@@ -42,7 +42,7 @@ TEST(what_was_written_is_read)
 	CHECK_INT(s->signal, 11);
 	CHECK_INT(s->sites[0].stack->title, 1);
 	CHECK(s->sites[0].stack->resolved);
-	CHECK_STR(s->sites[0].stack->frames[1].module->name, "server");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 1)->module->name, "server");
 	CHECK(!s->totals.has_at_peak);
 	snapshot_unref(s);
 	strbuf_free(&written);
@@ -142,9 +142,9 @@ TEST(texts_are_clean)
 	CHECK_STR(s->command, "a?[2J b?c");
 	clean_check(s->notice);
 	clean_check(s->sites[0].alloc_function);
-	CHECK_STR(s->sites[0].stack->frames[0].function, "f?");
-	CHECK_STR(s->sites[0].stack->frames[0].module->path, "/x?y");
-	CHECK_STR(s->sites[0].stack->frames[0].file, "?");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->function, "f?");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "/x?y");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->file, "?");
 	snapshot_unref(s);
 }
 

@@ -80,9 +80,10 @@ TEST(stacks)
 		for (uint32_t i = 0; i < stack->nframes; i++) {
 			uint64_t bias = i % 2 ? 0x7f0000000000ull : 0;
 
-			CHECK_INT(stack->frames[i].pc, made_pc(ids[k], i));
-			CHECK_INT(stack->frames[i].offset, made_pc(ids[k], i) - bias);
-			CHECK_STR(stack->frames[i].module->path, i % 2 ? MADE_PATH_2 : MADE_PATH_1);
+			CHECK_INT(snapshot_frame(stack, i)->pc, made_pc(ids[k], i));
+			CHECK_INT(snapshot_frame(stack, i)->offset, made_pc(ids[k], i) - bias);
+			CHECK_STR(snapshot_frame(stack, i)->module->path,
+				i % 2 ? MADE_PATH_2 : MADE_PATH_1);
 		}
 	}
 	snapshot_unref(s);
@@ -159,8 +160,8 @@ TEST(modules)
 	begin();
 	take_sites();
 	s = snapshot_of(&id, 1);
-	program = s->sites[0].stack->frames[0].module;
-	library = s->sites[0].stack->frames[1].module;
+	program = snapshot_frame(s->sites[0].stack, 0)->module;
+	library = snapshot_frame(s->sites[0].stack, 1)->module;
 	CHECK_STR(program->name, "made");
 	CHECK_STR(program->build_id, "");
 	CHECK_STR(library->name, "libmade.so.1");
@@ -203,8 +204,8 @@ TEST(catch_all)
 	if (s->nsites == 1) {
 		CHECK_STR(s->sites[0].alloc_function, "several");
 		CHECK_INT(s->sites[0].stack->nframes, 1);
-		CHECK_STR(s->sites[0].stack->frames[0].function, "(stack not recorded)");
-		CHECK_STR(s->sites[0].stack->frames[0].module->path, "");
+		CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->function, "(stack not recorded)");
+		CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "");
 	}
 	snapshot_unref(s);
 	end();
@@ -245,7 +246,7 @@ TEST(module_written_later)
 	take_sites();
 	s = snapshot_of(&id, 1);
 	CHECK_INT(s->nsites, 1);
-	CHECK_STR(s->sites[0].stack->frames[0].module->path, MADE_PATH_1);
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, MADE_PATH_1);
 	snapshot_unref(s);
 	end();
 }
@@ -262,8 +263,8 @@ TEST(module_never_written)
 	take_sites();
 	s = snapshot_of(ids, 3);
 	CHECK_INT(s->nsites, 3);
-	CHECK_STR(s->sites[0].stack->frames[0].module->path, "");
-	CHECK_STR(s->sites[0].stack->frames[1].module->path, MADE_PATH_2);
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 1)->module->path, MADE_PATH_2);
 	snapshot_unref(s);
 	end();
 }
@@ -282,8 +283,8 @@ TEST(paths_are_cleaned)
 	memcpy(path, "\033[2J\x07/\xff", 7);
 	take_sites();
 	s = snapshot_of(&id, 1);
-	CHECK_STR(s->sites[0].stack->frames[0].module->path, "?[2J?/?n/made");
-	CHECK_STR(s->sites[0].stack->frames[0].module->name, "made");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "?[2J?/?n/made");
+	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->name, "made");
 	snapshot_unref(s);
 	end();
 }
@@ -306,9 +307,9 @@ TEST(absurd_modules)
 		s = snapshot_of(&id, 1);
 		CHECK_INT(s->nsites, 1);
 		if (s->nsites == 1) {
-			CHECK_STR(s->sites[0].stack->frames[0].module->path, "");
-			CHECK_INT(s->sites[0].stack->frames[0].offset, made_pc(1, 0));
-			CHECK_STR(s->sites[0].stack->frames[1].module->path, MADE_PATH_2);
+			CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "");
+			CHECK_INT(snapshot_frame(s->sites[0].stack, 0)->offset, made_pc(1, 0));
+			CHECK_STR(snapshot_frame(s->sites[0].stack, 1)->module->path, MADE_PATH_2);
 		}
 		snapshot_unref(s);
 		end();
@@ -329,7 +330,7 @@ TEST(names)
 	s = snapshot_of(ids, 3);
 	for (size_t i = 0; i < s->nsites; i++) {
 		CHECK(s->sites[i].stack->resolved);
-		CHECK(s->sites[i].stack->frames[0].function == NULL);
+		CHECK(snapshot_frame(s->sites[i].stack, 0)->function == NULL);
 	}
 	snapshot_unref(s);
 	end();
