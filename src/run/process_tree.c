@@ -474,7 +474,8 @@ static int clear_one(void *ctx, const struct target_segment *t)
 		c->left.running++;
 		c->left.ending += t->process > 0 && target_is_ending(t->process);
 	}
-	if (t->state == TARGET_DEAD)
+	/* Those that are open are process_tree_remove's. */
+	if (t->state == TARGET_DEAD && !is_known(c->w, t->path))
 		file_remove(c->w, t->path);
 	return 0;
 }

@@ -541,8 +541,9 @@ static bool family_is_ending(struct run *r, uint64_t begin)
 	       waited < (left.ending > 0 ? ENDING_TIMEOUT_NS : FAMILY_TIMEOUT_NS);
 }
 
-/* Waits for children that were hung up with the program, and disowns those that keep running. */
-static void family_disown(struct run *r)
+/* Waits for children that were hung up with the program. The first segment stays meanwhile: a child
+ * that starts and does not find it takes our launch for over. */
+static void family_await(struct run *r)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	uint64_t begin = clock_monotonic_ns();
@@ -551,7 +552,6 @@ static void family_disown(struct run *r)
 		return;
 	while (r->ending && r->ended && family_is_ending(r, begin))
 		nanosleep(&pause, NULL);
-	process_tree_disown(r->watch);
 }
 
 /* Whoever waits for a report or a recording waits for names; a user who leaves the screen does not.
@@ -579,12 +579,14 @@ int run_close(struct run *r)
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);
+	family_await(r);
 	if (is_ours_to_remove(r))
 		kept = process_tree_remove(r->watch, r->ended && is_crash(r->wait_status));
 	if (r->output_open && !r->ended && !r->hang_up)
 		output_leave(r->child.pty, r->child.pid);
 	remains_print(r, kept);
-	family_disown(r);
+	if (r->watch && r->child.pid)
+		process_tree_disown(r->watch);
 	output_free(r->output);
 	if (r->child.pty >= 0)
 		close(r->child.pty);
