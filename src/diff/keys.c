@@ -93,17 +93,16 @@ static void own_add(struct keys *k, const char *name)
 /* What is_part asks about the frame before. */
 struct before {
 	bool cut; /* its name was cut: it is a clone */
-	bool real; /* it is no inlined frame */
+	bool inlined;
 };
 
 /*
  * A function and a part of it that calls or is called by it (f.part.0 and f) are one frame, as are
- * a part and what is inlined of the function that calls it; two equal clones in a row are a
- * recursion.
+ * two copies of it of which one is inlined; two equal clones in a row are a recursion.
  */
 static bool is_part(const struct keys *k, struct before b, bool cut, bool inlined, const char *name)
 {
-	return k->nall > 1 && k->all[k->nall - 1] == name && (cut != b.cut || (inlined && b.real));
+	return k->nall > 1 && k->all[k->nall - 1] == name && (cut != b.cut || inlined || b.inlined);
 }
 
 static void frame_add(struct keys *k, const struct frame *f, struct before *b)
@@ -117,14 +116,14 @@ static void frame_add(struct keys *k, const struct frame *f, struct before *b)
 		name = unnamed_keep(k, f, false);
 		if (k->nown == 0 || k->own[k->nown - 1] != name)
 			own_add(k, name);
-		*b = (struct before){ false, false };
+		*b = (struct before){ .inlined = true };
 		return;
 	}
 	len = function_name_plain(f->function);
 	name = name_keep(k, f->function, len);
 	cut = f->function[len] != '\0';
 	part = is_part(k, *b, cut, f->inlined, name);
-	*b = (struct before){ cut, !f->inlined };
+	*b = (struct before){ cut, f->inlined };
 	if (part || function_name_starts(name))
 		return;
 	all_add(k, name);
@@ -135,7 +134,7 @@ static void frame_add(struct keys *k, const struct frame *f, struct before *b)
 static void names_make(struct keys *k, const struct snap_site *site)
 {
 	const char *alloc = name_keep(k, site->alloc_function, strlen(site->alloc_function));
-	struct before b = { false, false };
+	struct before b = { .inlined = true };
 
 	k->nall = k->nown = 0;
 	all_add(k, alloc);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/diff/figures.h"
 
-#define NO_ROW	     UINT32_MAX
 #define PREFIX_LEAST 2u /* frames; the innermost alone may be an allocator of the program's own */
 #define PART_LEAST   2u /* frames */
 /* What may remain of a row's change when an entry joins it, as a part of the larger change. */
@@ -15,76 +15,32 @@
 /* Stacks that are compared with all others of the other side; with more the way is left out. */
 #define PART_PAIRS_MAX UINT64_C(4000000)
 
-struct work {
-	const struct keys *keys;
-	const struct keys_entry *entries;
-	size_t count;
-	struct match *m;
-	uint32_t *left; /* entries without a row */
-	size_t nleft;
-	double *change; /* B - A of each row */
-};
-
-static int side_of(const struct keys_entry *e)
-{
-	return e->site[0] ? 0 : 1;
-}
-
-static double change_of(const struct work *w, const struct keys_entry *e)
-{
-	return keys_mean(w->keys, e, 1, VALUE_ALLOCATED) -
-	       keys_mean(w->keys, e, 0, VALUE_ALLOCATED);
-}
-
-static void row_join(struct work *w, uint32_t row, uint32_t entry, enum diff_match how)
-{
-	w->m->row[entry] = row;
-	w->change[row] += change_of(w, &w->entries[entry]);
-	if (how > w->m->how[row])
-		w->m->how[row] = how;
-}
-
-static uint32_t row_new(struct work *w, enum diff_match how)
-{
-	w->m->how[w->m->nrows] = how;
-	w->change[w->m->nrows] = 0;
-	return (uint32_t)w->m->nrows++;
-}
-
-static void left_collect(struct work *w)
-{
-	w->nleft = 0;
-	for (size_t i = 0; i < w->count; i++)
-		if (w->m->row[i] == NO_ROW)
-			w->left[w->nleft++] = (uint32_t)i;
-}
-
-static bool both_sides(const struct work *w, const uint32_t *entries, size_t n, size_t of[2])
+static bool both_sides(const struct rows *w, const uint32_t *entries, size_t n, size_t of[2])
 {
 	of[0] = of[1] = 0;
 	for (size_t i = 0; i < n; i++)
-		if (w->m->row[entries[i]] == NO_ROW)
-			of[side_of(&w->entries[entries[i]])]++;
+		if (w->m->row[entries[i]] == ROWS_NONE)
+			of[rows_side(&w->entries[entries[i]])]++;
 	return of[0] && of[1];
 }
 
 /* One row of those that have none yet. */
-static void range_join(struct work *w, const uint32_t *entries, size_t n, enum diff_match how)
+static void range_join(struct rows *w, const uint32_t *entries, size_t n, enum diff_match how)
 {
-	uint32_t row = row_new(w, how);
+	uint32_t row = rows_new(w, how);
 
 	for (size_t i = 0; i < n; i++)
-		if (w->m->row[entries[i]] == NO_ROW)
-			row_join(w, row, entries[i], how);
+		if (w->m->row[entries[i]] == ROWS_NONE)
+			rows_join(w, row, entries[i], how);
 }
 
 /* ---- equal stacks ---- */
 
-static void equal_join(struct work *w)
+static void equal_join(struct rows *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (w->entries[i].site[0] && w->entries[i].site[1])
-			row_join(w, row_new(w, DIFF_BY_STACK), (uint32_t)i, DIFF_BY_STACK);
+			rows_join(w, rows_new(w, DIFF_BY_STACK), (uint32_t)i, DIFF_BY_STACK);
 }
 
 /* ---- stacks with frames left out ---- */
@@ -123,7 +79,7 @@ static int own_compare(const struct keys_names *x, const struct keys_names *y)
 
 static int left_compare(const void *x, const void *y, void *ctx)
 {
-	const struct work *w = ctx;
+	const struct rows *w = ctx;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	const struct keys_entry *one = &w->entries[a], *other = &w->entries[b];
 	int order = own_compare(&one->own, &other->own);
@@ -135,7 +91,7 @@ static int left_compare(const void *x, const void *y, void *ctx)
 }
 
 /* Entries of `left` from `at` on, up to `end`, that have the same frame at `depth`, or none. */
-static size_t same_frame(const struct work *w, size_t at, size_t end, uint32_t depth)
+static size_t same_frame(const struct rows *w, size_t at, size_t end, uint32_t depth)
 {
 	const struct keys_names *first = &w->entries[w->left[at]].own;
 	size_t to = at + 1;
@@ -162,7 +118,7 @@ static bool same_call(const struct keys_entry *x, const struct keys_entry *y, in
 }
 
 /* The sorted entries from `at` to `end` have the same own frames. */
-static void own_join(struct work *w, size_t at, size_t end)
+static void own_join(struct rows *w, size_t at, size_t end)
 {
 	size_t of[2], to;
 
@@ -178,19 +134,35 @@ static void own_join(struct work *w, size_t at, size_t end)
 		}
 }
 
+static void own_all_join(struct rows *w)
+{
+	size_t to;
+
+	rows_left(w);
+	qsort_r(w->left, w->nleft, sizeof(*w->left), left_compare, w);
+	for (size_t at = 0; at < w->nleft; at = to) {
+		const struct keys_names *own = &w->entries[w->left[at]].own;
+
+		for (to = at + 1;
+			to < w->nleft && own_compare(own, &w->entries[w->left[to]].own) == 0; to++)
+			;
+		own_join(w, at, to);
+	}
+}
+
 /* Whether each entry without a row has one on the other side that only lacks frames, or has more.
  */
-static bool all_related(const struct work *w, const uint32_t *entries, size_t n)
+static bool all_related(const struct rows *w, const uint32_t *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct keys_entry *e = &w->entries[entries[i]];
-		bool found = w->m->row[entries[i]] != NO_ROW;
+		bool found = w->m->row[entries[i]] != ROWS_NONE;
 
 		for (size_t k = 0; !found && k < n && n <= RELATED_MAX; k++) {
 			const struct keys_entry *other = &w->entries[entries[k]];
 
-			found = w->m->row[entries[k]] == NO_ROW && side_of(other) != side_of(e) &&
-				related(e, other, true);
+			found = w->m->row[entries[k]] == ROWS_NONE &&
+				rows_side(other) != rows_side(e) && related(e, other, true);
 		}
 		if (!found)
 			return false;
@@ -202,9 +174,8 @@ static bool all_related(const struct work *w, const uint32_t *entries, size_t n)
  * The sorted entries from `at` to `end` have `depth` inner frames in common: matches those that
  * have more first.
  */
-static void prefix_join(struct work *w, size_t at, size_t end, uint32_t depth)
+static void prefix_join(struct rows *w, size_t at, size_t end, uint32_t depth)
 {
-	bool ends = false; /* a whole stack is this long */
 	size_t of[2];
 
 	if (end - at < 2)
@@ -214,12 +185,8 @@ static void prefix_join(struct work *w, size_t at, size_t end, uint32_t depth)
 
 		if (w->entries[w->left[from]].own.count > depth)
 			prefix_join(w, from, to, depth + 1);
-		else
-			ends = true;
 		from = to;
 	}
-	if (ends)
-		own_join(w, at, same_frame(w, at, end, depth));
 	if (depth >= PREFIX_LEAST && both_sides(w, w->left + at, end - at, of))
 		range_join(w, w->left + at, end - at,
 			all_related(w, w->left + at, end - at) ? DIFF_BY_PART : DIFF_BY_PREFIX);
@@ -235,11 +202,11 @@ static uint32_t frames_apart(const struct keys_entry *x, const struct keys_entry
 
 /* Whether the entry's change and that of the other one, or of its row, cancel each other out,
  * mostly. */
-static bool evens_out(const struct work *w, uint32_t entry, uint32_t other)
+static bool evens_out(const struct rows *w, uint32_t entry, uint32_t other)
 {
 	uint32_t row = w->m->row[other];
-	double own = change_of(w, &w->entries[entry]);
-	double there = row == NO_ROW ? change_of(w, &w->entries[other]) : w->change[row];
+	double own = rows_change(w, &w->entries[entry]);
+	double there = row == ROWS_NONE ? rows_change(w, &w->entries[other]) : w->change[row];
 
 	return fabs(there + own) <= REST_MAX * fmax(fabs(there), fabs(own));
 }
@@ -252,20 +219,20 @@ static bool proves_little(const struct keys_entry *x, const struct keys_entry *y
 
 /* The nearest entry that it is a part of, or that is a part of it; of several, the one whose figure
  * is nearest. */
-static uint32_t part_find(const struct work *w, uint32_t entry, bool whole)
+static uint32_t part_find(const struct rows *w, uint32_t entry, bool whole)
 {
 	const struct keys_entry *e = &w->entries[entry];
-	uint32_t found = NO_ROW, least = UINT32_MAX;
+	uint32_t found = ROWS_NONE, least = UINT32_MAX;
 	double rest = 0;
 
 	for (size_t i = 0; i < w->count; i++) {
 		const struct keys_entry *other = &w->entries[i];
 		uint32_t apart = frames_apart(e, other);
-		double left = fabs(change_of(w, e) + change_of(w, other));
+		double left = fabs(rows_change(w, e) + rows_change(w, other));
 
-		if (i == entry || !other->site[1 - side_of(e)] || apart > least ||
+		if (i == entry || !other->site[1 - rows_side(e)] || apart > least ||
 			(apart == least && left >= rest) || !related(e, other, whole) ||
-			((w->m->row[i] != NO_ROW || proves_little(e, other)) &&
+			((w->m->row[i] != ROWS_NONE || proves_little(e, other)) &&
 				!evens_out(w, entry, (uint32_t)i)))
 			continue;
 		least = apart;
@@ -275,22 +242,22 @@ static uint32_t part_find(const struct work *w, uint32_t entry, bool whole)
 	return found;
 }
 
-static void part_join(struct work *w, bool whole)
+static void part_join(struct rows *w, bool whole)
 {
-	left_collect(w);
+	rows_left(w);
 	if ((uint64_t)w->nleft * w->count > PART_PAIRS_MAX)
 		return;
 	for (size_t i = 0; i < w->nleft; i++) {
 		uint32_t entry = w->left[i], other;
 
-		if (w->m->row[entry] != NO_ROW)
+		if (w->m->row[entry] != ROWS_NONE)
 			continue;
 		other = part_find(w, entry, whole);
-		if (other == NO_ROW)
+		if (other == ROWS_NONE)
 			continue;
-		if (w->m->row[other] == NO_ROW)
-			row_join(w, row_new(w, DIFF_BY_PART), other, DIFF_BY_PART);
-		row_join(w, w->m->row[other], entry, DIFF_BY_PART);
+		if (w->m->row[other] == ROWS_NONE)
+			rows_join(w, rows_new(w, DIFF_BY_PART), other, DIFF_BY_PART);
+		rows_join(w, w->m->row[other], entry, DIFF_BY_PART);
 	}
 }
 
@@ -298,7 +265,7 @@ static void part_join(struct work *w, bool whole)
 
 static int place_compare(const void *x, const void *y, void *ctx)
 {
-	const struct work *w = ctx;
+	const struct rows *w = ctx;
 	const struct keys_entry *a = &w->entries[*(const uint32_t *)x];
 	const struct keys_entry *b = &w->entries[*(const uint32_t *)y];
 	int order = strcmp(a->function, b->function);
@@ -306,11 +273,11 @@ static int place_compare(const void *x, const void *y, void *ctx)
 	return order ? order : strcmp(a->file, b->file);
 }
 
-static void function_join(struct work *w)
+static void function_join(struct rows *w)
 {
 	size_t to, of[2];
 
-	left_collect(w);
+	rows_left(w);
 	qsort_r(w->left, w->nleft, sizeof(*w->left), place_compare, w);
 	for (size_t at = 0; at < w->nleft; at = to) {
 		for (to = at + 1;
@@ -323,16 +290,16 @@ static void function_join(struct work *w)
 
 /* ---- all of it ---- */
 
-static void rest_join(struct work *w)
+static void rest_join(struct rows *w)
 {
-	left_collect(w);
+	rows_left(w);
 	for (size_t i = 0; i < w->nleft; i++)
-		row_join(w, row_new(w, DIFF_UNMATCHED), w->left[i], DIFF_UNMATCHED);
+		rows_join(w, rows_new(w, DIFF_UNMATCHED), w->left[i], DIFF_UNMATCHED);
 }
 
 bool match_make(struct match *m, const struct keys *k)
 {
-	struct work w = { .keys = k, .m = m };
+	struct rows w = { .keys = k, .m = m };
 	size_t n;
 
 	w.entries = keys_entries(k, &w.count);
@@ -344,13 +311,16 @@ bool match_make(struct match *m, const struct keys *k)
 	if (m->row && m->how && w.left && w.change) {
 		memset(m->row, 0xff, n * sizeof(*m->row));
 		equal_join(&w);
-		left_collect(&w);
+		own_all_join(&w);
+		figures_join(&w);
+		rows_left(&w);
 		qsort_r(w.left, w.nleft, sizeof(*w.left), left_compare, &w);
 		prefix_join(&w, 0, w.nleft, 0);
 		part_join(&w, true);
 		part_join(&w, false);
 		function_join(&w);
 		rest_join(&w);
+		figures_merge(&w);
 	} else {
 		match_free(m);
 	}

@@ -14,15 +14,16 @@ from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_equal, environme
 SOURCES = {"C": ("gcc", "diff_parse.c", []), "C++": ("g++", "diff_shop.cc", ["-std=gnu++17"])}
 
 
-def built(language, change="", *flags):
-    """The program with that change, in a folder of its own."""
-    compiler, source, needed = SOURCES[language]
+def built(language, change="", *flags, source=None):
+    """The program with that change, in a folder of its own. source: other than its own."""
+    compiler, own, needed = SOURCES[language]
+    source = source or os.path.join(ROOT, "tests/targets", own)
     folder = os.path.join(scratch, "-".join([language, change, *flags]))
     path = os.path.join(folder, "program")
     if not os.path.exists(path):
         os.makedirs(folder)
         done = run([need(compiler), "-g", "-fno-builtin", *needed, *(flags or ["-O2"]), *(["-D" + change] if change else []),
-                    "-o", path, os.path.join(ROOT, "tests/targets", source)], env=dict(os.environ))
+                    "-o", path, source], env=dict(os.environ))
         check_equal(done.returncode, 0, "status of the compiler: " + done.stderr.decode())
     return path
 
@@ -82,6 +83,27 @@ for _language, _changes in PLANTED.items():
         def _(language=_language, change=_change):
             for flags in BUILDS[language]:
                 planted(language, change, flags)
+
+
+@case("what goes is named first, too: it vanished, or shrank")
+def reversed_changes():
+    for language, change in (("C", "ADDED"), ("C", "GROWN"), ("C++", "ADDED"), ("C++", "GROWN")):
+        kind, function = PLANTED[language][change][0]
+        first = diff_json(recorded(built(language, change)), recorded(built(language)))["sites"][0]
+        check_equal(first["kind"], {"appeared": "vanished", "grew": "shrank"}[kind], "the kind of " + change)
+        check(function in functions(first)[:10], "%s first, not %s" % (functions(first), function))
+
+
+@case("a file with another name and other lines is no change; what grows there is named first")
+def renamed_file():
+    source = os.path.join(scratch, "other_name.c")
+    with open(os.path.join(ROOT, "tests/targets/diff_parse.c"), encoding="utf-8") as f, open(source, "w", encoding="utf-8") as g:
+        g.write("\n" * 100 + f.read())
+    before = recorded(built("C"))
+    found = diff_json(before, recorded(built("C", "", "-O1", source=source)))
+    check_equal([functions(s) for s in found["sites"] if s["values"]["live"]["change"]], [], "changes")
+    first = diff_json(before, recorded(built("C", "GROWN", "-O1", source=source)))["sites"][0]
+    check_equal((first["kind"], "cache" in functions(first)), ("grew", True), "the first change")
 
 
 @case("other optimisation, folders and addresses are no change")

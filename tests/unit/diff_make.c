@@ -195,6 +195,71 @@ TEST(an_added_site_stays_its_own)
 	diff_free(d);
 }
 
+/* A compiler made a function of f's end, and inlined that again where f is not inlined. */
+TEST(a_part_that_is_inlined_again_is_one_frame)
+{
+	struct diff *d = between(
+		FIXTURE(&left, 0, { "^f f g main", 100 }), FIXTURE(&right, 0, { "f g main", 100 }));
+
+	CHECK_STR(row_text(d, 0), "same stack f 100 100");
+	diff_free(d);
+}
+
+/* A calls n and b at a function's end, B calls h so: either leaves no frame. */
+TEST(each_stack_may_lack_frames_of_the_other)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "m t h p q main", 300 }, { "m u main", 20 }),
+		FIXTURE(&right, 0, { "n m t p b q main", 300 }, { "m u main", 20 }));
+
+	CHECK_INT(d->nchanged, 0);
+	CHECK_STR(row_text(d, 0), "moved part n 300 300");
+	diff_free(d);
+}
+
+/* The same figures, but other functions: k and h in the place of m. */
+TEST(equal_figures_alone_prove_nothing)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "f m p q main", 300 }),
+		FIXTURE(&right, 0, { "g k h p q main", 300 }));
+
+	CHECK_INT(d->nchanged, 2);
+	CHECK_INT(d->unmatched_a[VALUE_LIVE], 300);
+	diff_free(d);
+}
+
+/* The compiler took two equal ends of functions for one. */
+TEST(two_stacks_may_become_one)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "n m ^check p q r main", 30 },
+					 { "n m ^next p q r main", 50 }, { "k main", 70 }),
+		FIXTURE(&right, 0, { "n m ^check p q r main", 80 }, { "k main", 70 }));
+
+	CHECK_INT(d->nchanged, 0);
+	CHECK_INT(d->nrows, 2);
+	CHECK_STR(row_text(d, 0), "moved part n 80 80");
+	CHECK_INT(d->rows[0].sites_a, 2);
+	diff_free(d);
+	/* Not if a byte more is there. */
+	d = between(
+		FIXTURE(&left, 0, { "n m ^check p q r main", 30 }, { "n m ^next p q r main", 50 }),
+		FIXTURE(&right, 0, { "n m ^check p q r main", 81 }));
+	CHECK_INT(d->nchanged, 2);
+	diff_free(d);
+}
+
+/* Three parts of what one row lacks. */
+TEST(several_rows_cancel_one_out)
+{
+	struct diff *d = between(FIXTURE(&left, 0, { "s n m p q main", 160 },
+					 { "s n m p q r main", 20 }, { "s n m p q t main", 30 }),
+		FIXTURE(&right, 0, { "s n m p q main", 100 }, { "s n m p q r main", 50 },
+			{ "s n m p q t main", 60 }));
+
+	CHECK_INT(d->nchanged, 0);
+	CHECK_STR(row_text(d, 0), "moved part s 210 210");
+	diff_free(d);
+}
+
 TEST(a_site_moved_to_another_function)
 {
 	struct diff *d = between(FIXTURE(&left, 0, { "f x y main", 1000 }, { "g main", 5 }),
@@ -344,6 +409,11 @@ int main(void)
 	RUN(callers_may_differ);
 	RUN(frames_may_be_left_out);
 	RUN(an_added_site_stays_its_own);
+	RUN(a_part_that_is_inlined_again_is_one_frame);
+	RUN(each_stack_may_lack_frames_of_the_other);
+	RUN(equal_figures_alone_prove_nothing);
+	RUN(two_stacks_may_become_one);
+	RUN(several_rows_cancel_one_out);
 	RUN(a_site_moved_to_another_function);
 	RUN(the_last_way_is_by_function_and_file);
 	RUN(nothing_on_a_side);

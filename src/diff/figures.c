@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Matches by figures (figures.h). Main thread. */
+#include "src/diff/figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX  256u /* stacks with more are compared by none of this */
+#define PAIRS_MAX   48u /* entries of a side that are compared with each other */
+#define CHANGED_MAX 512u /* rows that are compared with each other */
+
+/* ---- stacks ---- */
+
+/* Whether the frames that are not common may stand for each other. */
+enum others {
+	OTHERS_APART, /* between two common frames only one of the stacks has any */
+	OTHERS_ANY
+};
+
+/* A gap between common frames: frames of which stack. */
+enum { GAP_NONE, GAP_X, GAP_Y, GAPS };
+
+static void raise_to(uint16_t *most, unsigned value)
+{
+	if (*most < value)
+		*most = (uint16_t)value;
+}
+
+/* From frames i of x and j of y on, with `most` (1 + common frames so far, 0: no way) by gap. */
+static void step(const struct keys_names *x, const struct keys_names *y, uint32_t i, uint32_t j,
+	enum others others, uint16_t (*row)[GAPS], uint16_t (*next)[GAPS])
+{
+	bool same = i < x->count && j < y->count && x->names[i] == y->names[j];
+
+	for (unsigned gap = 0; gap < GAPS; gap++) {
+		unsigned most = row[j][gap];
+
+		if (most == 0)
+			continue;
+		if (same)
+			raise_to(&next[j + 1][GAP_NONE], most + 1);
+		if (i < x->count && (gap != GAP_Y || others == OTHERS_ANY))
+			raise_to(&next[j][GAP_X], most);
+		if (j < y->count && (gap != GAP_X || others == OTHERS_ANY))
+			raise_to(&row[j + 1][GAP_Y], most);
+	}
+}
+
+/* The number of frames that both have, in order. 0: none, or `others` forbids it. */
+static uint32_t common(const struct keys_names *x, const struct keys_names *y, enum others others)
+{
+	static uint16_t rows[2][FRAMES_MAX + 2][GAPS];
+	uint16_t most = 0;
+
+	if (x->count > FRAMES_MAX || y->count > FRAMES_MAX)
+		return 0;
+	memset(rows[0], 0, sizeof(rows[0]));
+	rows[0][0][GAP_NONE] = 1;
+	for (uint32_t i = 0; i <= x->count; i++) {
+		memset(rows[(i + 1) % 2], 0, sizeof(rows[0]));
+		for (uint32_t j = 0; j <= y->count; j++)
+			step(x, y, i, j, others, rows[i % 2], rows[(i + 1) % 2]);
+	}
+	for (unsigned gap = 0; gap < GAPS; gap++)
+		raise_to(&most, rows[x->count % 2][y->count][gap]);
+	return most ? most - 1u : 0;
+}
+
+static uint32_t longer(const struct keys_names *x, const struct keys_names *y)
+{
+	return x->count > y->count ? x->count : y->count;
+}
+
+/* The number of frames that one of them lacks; UINT32_MAX: they are not the same call site. */
+static uint32_t apart(const struct keys_entry *x, const struct keys_entry *y)
+{
+	uint32_t both = common(&x->all, &y->all, OTHERS_APART);
+
+	if (2 * both <= longer(&x->all, &y->all))
+		return UINT32_MAX;
+	return x->all.count + y->all.count - 2 * both;
+}
+
+/* Whether one may be a part of the other that another compiler tells apart. */
+static bool alike(const struct keys_entry *x, const struct keys_entry *y)
+{
+	return apart(x, y) != UINT32_MAX ||
+	       4 * common(&x->all, &y->all, OTHERS_ANY) >= 3 * longer(&x->all, &y->all);
+}
+
+/* ---- entries ---- */
+
+static double allocs_change(const struct rows *w, const struct keys_entry *e)
+{
+	return keys_mean(w->keys, e, 1, VALUE_ALLOCS) - keys_mean(w->keys, e, 0, VALUE_ALLOCS);
+}
+
+/* By figures, then by side. */
+static int left_compare(const void *x, const void *y, void *ctx)
+{
+	const struct rows *w = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	const struct keys_entry *one = &w->entries[a], *other = &w->entries[b];
+	double bytes = fabs(rows_change(w, one)) - fabs(rows_change(w, other));
+	double allocs = fabs(allocs_change(w, one)) - fabs(allocs_change(w, other));
+
+	if (bytes != 0)
+		return bytes < 0 ? -1 : 1;
+	if (allocs != 0)
+		return allocs < 0 ? -1 : 1;
+	if (rows_side(one) != rows_side(other))
+		return rows_side(one) - rows_side(other);
+	return a < b ? -1 : a > b;
+}
+
+static bool equal_figures(const struct rows *w, uint32_t a, uint32_t b)
+{
+	const struct keys_entry *one = &w->entries[a], *other = &w->entries[b];
+
+	return fabs(rows_change(w, one)) == fabs(rows_change(w, other)) &&
+	       fabs(allocs_change(w, one)) == fabs(allocs_change(w, other));
+}
+
+static void pair_join(struct rows *w, uint32_t a, uint32_t b)
+{
+	uint32_t row = rows_new(w, DIFF_BY_PART);
+
+	rows_join(w, row, a, DIFF_BY_PART);
+	rows_join(w, row, b, DIFF_BY_PART);
+}
+
+/* `na` entries of A, then `nb` of B. */
+static void pairs_join(struct rows *w, const uint32_t *entries, size_t na, size_t nb)
+{
+	static uint32_t distance[PAIRS_MAX][PAIRS_MAX];
+
+	if (na > PAIRS_MAX || nb > PAIRS_MAX)
+		return;
+	for (size_t i = 0; i < na; i++)
+		for (size_t k = 0; k < nb; k++)
+			distance[i][k] =
+				apart(&w->entries[entries[i]], &w->entries[entries[na + k]]);
+	for (;;) {
+		uint32_t least = UINT32_MAX;
+		size_t a = 0, b = 0;
+
+		for (size_t i = 0; i < na; i++)
+			for (size_t k = 0; k < nb; k++)
+				if (distance[i][k] < least)
+					least = distance[a = i][b = k];
+		if (least == UINT32_MAX)
+			return;
+		pair_join(w, entries[a], entries[na + b]);
+		for (size_t i = 0; i < na; i++)
+			distance[i][b] = UINT32_MAX;
+		for (size_t k = 0; k < nb; k++)
+			distance[a][k] = UINT32_MAX;
+	}
+}
+
+void figures_join(struct rows *w)
+{
+	size_t to, of[2];
+
+	rows_left(w);
+	qsort_r(w->left, w->nleft, sizeof(*w->left), left_compare, w);
+	for (size_t at = 0; at < w->nleft; at = to) {
+		of[0] = of[1] = 0;
+		for (to = at; to < w->nleft && equal_figures(w, w->left[at], w->left[to]); to++)
+			of[rows_side(&w->entries[w->left[to]])]++;
+		pairs_join(w, w->left + at, of[0], of[1]);
+	}
+}
+
+/* ---- rows ---- */
+
+/* A row with a change. */
+struct changed {
+	uint32_t row; /* ROWS_NONE: merged with another */
+	uint32_t *entries, count;
+	double bytes, allocs;
+	bool both; /* it has entries of both sides */
+};
+
+static bool opposite(double x, double y)
+{
+	return x > 0 ? y < 0 : x < 0 && y > 0;
+}
+
+static bool rows_alike(const struct rows *w, const struct changed *x, const struct changed *y)
+{
+	for (uint32_t i = 0; i < x->count; i++)
+		for (uint32_t k = 0; k < y->count; k++)
+			if (alike(&w->entries[x->entries[i]], &w->entries[y->entries[k]]))
+				return true;
+	return false;
+}
+
+/* Whether `c` may be a part of what `of` lacks. */
+static bool is_rest(const struct rows *w, const struct changed *of, const struct changed *c)
+{
+	return c != of && c->row != ROWS_NONE && (of->both || c->both) &&
+	       opposite(of->bytes, c->bytes) && opposite(of->allocs, c->allocs) &&
+	       fabs(c->bytes) <= fabs(of->bytes) && fabs(c->allocs) <= fabs(of->allocs) &&
+	       rows_alike(w, of, c);
+}
+
+static bool cancels(const struct changed *of, double bytes, double allocs)
+{
+	return of->bytes + bytes == 0 && of->allocs + allocs == 0;
+}
+
+static void row_take(struct rows *w, struct changed *of, struct changed *from)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		w->m->row[from->entries[i]] = ROWS_NONE;
+		rows_join(w, of->row, from->entries[i], DIFF_BY_PART);
+	}
+	from->row = ROWS_NONE;
+}
+
+/* Takes those rows that together, or of which one alone, cancel the change of `of` out. */
+static void rest_take(struct rows *w, struct changed *of, struct changed *all, size_t n)
+{
+	struct changed *rest[CHANGED_MAX];
+	double bytes = 0, allocs = 0;
+	size_t found = 0, from = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_rest(w, of, &all[i])) {
+			rest[found++] = &all[i];
+			bytes += all[i].bytes;
+			allocs += all[i].allocs;
+		}
+	if (!cancels(of, bytes, allocs)) {
+		while (from < found && !cancels(of, rest[from]->bytes, rest[from]->allocs))
+			from++;
+		found = from < found ? from + 1 : from;
+	}
+	for (size_t i = from; i < found; i++)
+		row_take(w, of, rest[i]);
+	if (found > from)
+		of->row = ROWS_NONE;
+}
+
+/* The largest change first. */
+static int changed_compare(const void *x, const void *y)
+{
+	const struct changed *a = x, *b = y;
+
+	if (fabs(a->bytes) != fabs(b->bytes))
+		return fabs(a->bytes) > fabs(b->bytes) ? -1 : 1;
+	return a->row < b->row ? -1 : 1;
+}
+
+/* Gives each row below `was` that has entries a number without gaps. */
+static void rows_renumber(struct rows *w, uint32_t *number)
+{
+	size_t was = w->m->nrows;
+
+	memset(number, 0xff, was * sizeof(*number));
+	w->m->nrows = 0;
+	for (size_t i = 0; i < w->count; i++)
+		number[w->m->row[i]] = 0;
+	for (size_t r = 0; r < was; r++)
+		if (number[r] == 0) {
+			w->m->how[w->m->nrows] = w->m->how[r];
+			number[r] = (uint32_t)w->m->nrows++;
+		}
+	for (size_t i = 0; i < w->count; i++)
+		w->m->row[i] = number[w->m->row[i]];
+}
+
+/* ctx is a struct rows. */
+static int row_compare(const void *x, const void *y, void *ctx)
+{
+	const struct rows *w = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	if (w->m->row[a] != w->m->row[b])
+		return w->m->row[a] < w->m->row[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Describes the row of `count` entries. Returns whether it changed. */
+static bool changed_fill(
+	const struct rows *w, struct changed *out, uint32_t *entries, uint32_t count)
+{
+	bool of[2] = { false, false };
+
+	*out = (struct changed){ .row = w->m->row[entries[0]], .entries = entries, .count = count };
+	for (uint32_t i = 0; i < count; i++) {
+		const struct keys_entry *e = &w->entries[entries[i]];
+
+		out->bytes += rows_change(w, e);
+		out->allocs += allocs_change(w, e);
+		of[0] |= e->site[0] != NULL;
+		of[1] |= e->site[1] != NULL;
+	}
+	out->both = of[0] && of[1];
+	return out->bytes != 0;
+}
+
+/* The rows that changed; more than CHANGED_MAX: too many. */
+static size_t changed_collect(struct rows *w, struct changed *out)
+{
+	size_t n = 0, to;
+
+	for (size_t i = 0; i < w->count; i++)
+		w->left[i] = (uint32_t)i;
+	qsort_r(w->left, w->count, sizeof(*w->left), row_compare, w);
+	for (size_t at = 0; at < w->count; at = to) {
+		for (to = at; to < w->count && w->m->row[w->left[to]] == w->m->row[w->left[at]];
+			to++)
+			;
+		if (n > CHANGED_MAX)
+			return n;
+		n += changed_fill(w, &out[n], w->left + at, (uint32_t)(to - at));
+	}
+	return n;
+}
+
+void figures_merge(struct rows *w)
+{
+	struct changed *all = malloc((CHANGED_MAX + 1) * sizeof(*all));
+	uint32_t *number = malloc((w->m->nrows ? w->m->nrows : 1) * sizeof(*number));
+	size_t n = all && number ? changed_collect(w, all) : 0;
+
+	if (n > 0 && n <= CHANGED_MAX) {
+		qsort(all, n, sizeof(*all), changed_compare);
+		for (size_t i = 0; i < n; i++)
+			if (all[i].row != ROWS_NONE)
+				rest_take(w, &all[i], all, n);
+		rows_renumber(w, number);
+	}
+	free(number);
+	free(all);
+}
