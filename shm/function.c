@@ -21,6 +21,11 @@ static const char *const names[HT_FUNCTION_COUNT] = {
 	[HT_FN_NEW_ARRAY_ALIGNED] = "operator new[](align)",
 	[HT_FN_NEW_ALIGNED_NOTHROW] = "operator new(align, nothrow)",
 	[HT_FN_NEW_ARRAY_ALIGNED_NOTHROW] = "operator new[](align, nothrow)",
+	[HT_FN_MMAP] = "mmap",
+	[HT_FN_MREMAP] = "mremap",
+	[HT_FN_BRK] = "brk",
+	[HT_FN_SBRK] = "sbrk",
+	[HT_FN_SHMAT] = "shmat",
 };
 
 const char *ht_function_name(uint32_t function)

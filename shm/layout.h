@@ -31,6 +31,8 @@
  *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
  *   at peak     ht_at_peak[]: what the counter of that number had live at the program's peak
  *   live        the overflow of the live table: a hash, in levels (below)
+ *   mapped      ht_mapped[]: what one site has mapped; number 0 is none
+ *   mappings    ht_mapping[]: the ranges of memory that the program has mapped; number 0 is none
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it;
  *               not in `committed`: each thread that begins to write there populates its ring
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
@@ -80,6 +82,24 @@
  * of the next HT_PROBE_BUCKETS - 1. Each bucket passed over counts the block in `overflow`, and
  * deletion undoes that, so a search may stop where `overflow` is zero: there are no tombstones. A
  * key is 0 (free), 1 (claimed, payload being written) or the block's address.
+ *
+ * Mappings: memory that the program takes from the kernel itself (mmap, mremap, brk, sbrk, shmat)
+ * is no part of the live table, and in no counter, thread total or peak of the heap. Its sites are
+ * sites like others, whose leaf has one of these functions; ht_site.mapped is the number of their
+ * counts. What libc's own malloc, the loader and libc's thread stacks map is not here: they do not
+ * call the functions that a program calls. The next allocator's, where that is another library, is
+ * here as ranges (HT_MAPPING_ALLOCATOR) without site, counted in header.allocator_mapped_bytes
+ * only: blocks of the heap lie there.
+ *
+ * One call makes one block of memory. Unmapping part of a block leaves the rest; a hole leaves it
+ * in pieces. It counts as unmapped when its last piece goes; its bytes do as they go. Each entry is
+ * one piece; pieces of a block have the same `block`, and are in a ring. mremap is the end of the
+ * old range and a block of its own. All entries and counts change under one lock,
+ * header.mapping_lock (shm/mappings.h). The entries form a treap by address, which only the library
+ * reads. A reader takes the entries in any order. Each has a mark (ht_mapping_mark), so that a
+ * mixture of two states is not mistaken for a range; header.mapping_changes is odd while the table
+ * changes, so that equal even values before and after show that the entries are of one moment.
+ * Lengths are whole pages, but those of brk and sbrk are the program's own.
  *
  * Counting: a counter has one writer, the owner of its slot, so that a hot site costs no thread a
  * locked instruction or another thread's cache line. A site's numbers are the sums over its
@@ -153,6 +173,9 @@
  *   RING    ring_push -> ring_read: a record before the head, or in slot 0 the mark, that covers it
  *   TAIL    a viewer -> ring_append: the reading of a record before the tail that is beyond it
  *   SLOT    thread_release -> thread_claim: what a slot's owner counted before the slot is free
+ *   MAPPED  mappings.c -> readers: an odd header.mapping_changes before entries and counts change,
+ *           an even one after; and -> the next holder of the lock: what the last one wrote before
+ *           the lock is free
  *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
  *           free; and -> readers: a point before the number of points, an odd sequence before
  *           points move, an even one after
@@ -213,7 +236,7 @@
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
-#define HT_COMMITTED_WORDS 1448u /* 92,672 units: 6.1 GB, all regions but the pieces */
+#define HT_COMMITTED_WORDS 1440u /* 92,160 units: 6.0 GB, all regions but the pieces */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 
@@ -242,6 +265,8 @@ enum ht_region_id {
 	HT_REGION_VARIANCES,
 	HT_REGION_AT_PEAK,
 	HT_REGION_LIVE,
+	HT_REGION_MAPPED,
+	HT_REGION_MAPPINGS,
 	HT_REGION_RINGS,
 	HT_REGION_PIECES,
 	HT_REGION_COUNT
@@ -272,8 +297,20 @@ enum ht_function {
 	HT_FN_NEW_ARRAY_ALIGNED,
 	HT_FN_NEW_ALIGNED_NOTHROW,
 	HT_FN_NEW_ARRAY_ALIGNED_NOTHROW,
+	/* Memory from the kernel: sites with ht_site.mapped. */
+	HT_FN_MMAP,
+	HT_FN_MREMAP,
+	HT_FN_BRK,
+	HT_FN_SBRK,
+	HT_FN_SHMAT,
 	HT_FUNCTION_COUNT
 };
+
+/* Whether a function's blocks are mappings. */
+static inline int ht_function_maps(uint32_t function)
+{
+	return function >= HT_FN_MMAP && function <= HT_FN_SHMAT;
+}
 
 #define HT_LEAF_FUNCTION  0xffffu /* of a leaf's pc: enum ht_function */
 #define HT_LEAF_TRUNCATED 0x10000u /* of a leaf's pc: the stack is missing outer frames */
@@ -307,7 +344,8 @@ struct ht_site {
 	uint32_t counters; /* the newest of its counters, without slot 0's; 0: none */
 	uint32_t shared; /* the counter of slot 0; 0: none */
 	uint64_t live_bytes; /* the settled part of it */
-	uint64_t reserved;
+	uint32_t mapped; /* the number of its ht_mapped; 0: none */
+	uint32_t reserved;
 };
 
 /* A writer's share of a sum of live bytes. An event reads only the first two: within them, nothing
@@ -604,6 +642,53 @@ struct ht_live_payload {
  * could not be recorded (and was counted as such). Its free counts nowhere; readers skip it. */
 #define HT_COUNTER_HIDDEN (HT_COUNTERS_MAX - 1)
 
+/* What a site has mapped. Exact: written under header.mapping_lock. Counts never decrease. */
+struct ht_mapped {
+	uint32_t site;
+	uint32_t reserved;
+	uint64_t maps; /* blocks: calls that mapped memory */
+	uint64_t unmaps; /* blocks of which nothing is left */
+	uint64_t map_bytes;
+	uint64_t unmap_bytes;
+	uint64_t peak_bytes; /* of map_bytes less unmap_bytes */
+	uint64_t reserved_too[2];
+};
+
+enum ht_mapping_kind {
+	HT_MAPPING_NONE, /* the entry is free */
+	HT_MAPPING_MMAP, /* mmap and mremap */
+	HT_MAPPING_BRK, /* brk and sbrk */
+	HT_MAPPING_SHM, /* shmat */
+	HT_MAPPING_ALLOCATOR, /* the next allocator's: no site */
+	HT_MAPPING_KINDS
+};
+
+/* A range of mapped memory: one piece of a block. */
+struct ht_mapping {
+	uint64_t start, end;
+	uint64_t tick; /* when the block was mapped */
+	uint64_t block; /* number of the block, from 1; never reused */
+	uint32_t site; /* 0: none */
+	uint32_t kind; /* enum ht_mapping_kind */
+	uint32_t mark; /* ht_mapping_mark */
+	/* For the library: children in the treap; neighbours in the ring of the block's pieces. In
+	 * a free entry `left` is the next free one. */
+	uint32_t left, right, before, after;
+	uint32_t reserved;
+};
+
+/* Follows from what a reader takes from an entry, so that a mixture of two does not have it, but
+ * for one in 2^32. */
+static inline uint32_t ht_mapping_mark(const struct ht_mapping *m)
+{
+	uint64_t x = m->start * 0x9e3779b97f4a7c15ull ^ m->end * 0xc2b2ae3d27d4eb4full ^
+		     m->tick * 0x165667b19e3779f9ull ^ m->block * 0xd6e8feb86659fd93ull ^
+		     ((uint64_t)m->kind << 32 | m->site) * 0xff51afd7ed558ccdull;
+
+	x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9ull;
+	return (uint32_t)(x >> 32);
+}
+
 #define HT_KEY_FREE    0ull
 #define HT_KEY_CLAIMED 1ull
 
@@ -749,6 +834,24 @@ struct ht_header {
 	uint64_t events_wait;
 	uint64_t events_waits, events_waited_ns;
 	struct ht_rate_change rate_change[HT_RATE_CHANGES];
+	/* Mappings (shm/mappings.h); the rest is written under the lock. */
+	uint64_t mapping_lock __attribute__((aligned(64))); /* its holder; 0: free */
+	uint64_t mapping_changes; /* odd while the table changes */
+	uint32_t mapped, mappings; /* used, number 0 included */
+	uint32_t mapping_root, mapping_free; /* entries; 0: none */
+	uint64_t mapping_blocks; /* made so far: the number of the newest */
+	uint64_t maps, unmaps, map_bytes, unmap_bytes; /* the sums over ht_mapped */
+	uint64_t mapped_peak_bytes, mapped_peak_ns; /* of map_bytes less unmap_bytes; its time, as
+						       clock_ns */
+	uint64_t allocator_mapped_bytes; /* mapped now by the next allocator */
+	/* Losses. Never reset. */
+	uint64_t unknown_unmap_bytes; /* unmapped, but in no entry: mapped before the recording, by
+					 a parent, or in a way that is not seen */
+	uint64_t missed_unmap_bytes; /* in an entry, but mapped anew: the unmapping was not seen */
+	uint64_t untracked_maps, untracked_map_bytes; /* mapped, but in no entry: no room, or in a
+						 handler that interrupted the lock's holder */
+	uint64_t untracked_unmap_bytes; /* unmapped while the lock was not available: such ranges
+					   may still be in entries */
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above skip them. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
@@ -777,6 +880,8 @@ struct ht_private {
 		    sizeof(struct ht_variance) * 709607u ^ sizeof(struct ht_event) * 97u ^         \
 		    sizeof(struct ht_at_peak) * 65599u ^ HT_SIZE_BITS * 8191u ^                    \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
+		    sizeof(struct ht_mapped) * 37u ^ sizeof(struct ht_mapping) * 41u ^             \
+		    offsetof(struct ht_header, mapping_lock) * 43u ^                               \
 		    offsetof(struct ht_node, child) * 40487u ^                                     \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
@@ -795,6 +900,8 @@ static_assert(offsetof(struct ht_thread, state) == 64, "what each event needs is
 static_assert(sizeof(struct ht_at_peak) == 16, "ht_at_peak");
 static_assert(HT_SIZE_BUCKETS <= HT_SIZE_FEW, "size buckets fit the key");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
+static_assert(sizeof(struct ht_mapped) == 64, "ht_mapped");
+static_assert(sizeof(struct ht_mapping) == 64, "ht_mapping");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");
 static_assert(128 * sizeof(struct ht_thread) % HT_COMMIT_BYTES == 0, "ht_thread");
 static_assert(sizeof(struct ht_event) == 32, "ht_event");

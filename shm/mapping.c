@@ -55,7 +55,7 @@ uint32_t mapping_region(const struct segment *s, uint64_t at)
 {
 	uint32_t low = 0;
 
-	for (uint32_t step = 8; step != 0; step /= 2)
+	for (uint32_t step = 16; step != 0; step /= 2)
 		if (low + step < HT_REGION_COUNT && at >= s->part[low + step].start)
 			low += step;
 	return low;
@@ -66,7 +66,7 @@ static struct segment_part *part_at(const struct segment *s, uint64_t at)
 	return segment_part(s, mapping_region(s, at));
 }
 
-static_assert(HT_REGION_COUNT <= 16, "mapping_region");
+static_assert(HT_REGION_COUNT <= 32, "mapping_region");
 
 /* ---- growing ---- */
 

@@ -19,10 +19,10 @@ static const struct segment_sizes table[] = {
 	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 6.3 GB
 	   virtual, and 16 for the pieces */
 	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 10, 4, 1u << 25, 1u << 22, 1u << 21, 9, 8,
-		HT_PIECES_MAX, 1024 },
+		HT_PIECES_MAX, 1024, 1u << 16, 1u << 19 },
 	/* 46 MB in all: leaves room in a 64 MB /dev/shm */
 	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0,
-		16 },
+		16, 1024, 4096 },
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -45,6 +45,8 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
 		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
 		[HT_REGION_AT_PEAK] = 2ull * p->sites * sizeof(struct ht_at_peak),
+		[HT_REGION_MAPPED] = (uint64_t)p->mapped * sizeof(struct ht_mapped),
+		[HT_REGION_MAPPINGS] = (uint64_t)p->mappings * sizeof(struct ht_mapping),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->rings * HT_RING_EVENTS * sizeof(struct ht_event),
 	};

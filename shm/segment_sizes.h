@@ -23,6 +23,7 @@ struct segment_sizes {
 		live_log2, live_levels;
 	uint32_t pieces;
 	uint32_t rings; /* slots from this one on have none */
+	uint32_t mapped, mappings;
 };
 
 /* The sizes for a new segment, with as many pieces, then sites, as our limits allow. Returns the

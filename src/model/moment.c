@@ -56,6 +56,10 @@ void moment_clear_present(struct snapshot *s)
 	s->rates_ns = 0;
 	s->proc.minor_faults_per_s = s->proc.major_faults_per_s = 0;
 	t->allocs_per_s = t->frees_per_s = t->reallocs_per_s = t->growth_bytes_per_s = 0;
+	t->has_mapped = false;
+	t->mapped_per_s = 0;
+	s->mapped = NULL;
+	s->nmapped = 0;
 	s->has_alive = false;
 	s->kept = false;
 	s->leaks = NULL;

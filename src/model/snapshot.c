@@ -184,12 +184,30 @@ bool snapshot_ended(const struct snapshot *s)
 	return s->state != SNAP_STARTING && s->state != SNAP_RUNNING;
 }
 
+static const struct snap_site *site_find(const struct snap_site *sites, size_t n, uint32_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].id == id)
+			return &sites[i];
+	return NULL;
+}
+
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)
 {
-	for (size_t i = 0; i < s->nsites; i++)
-		if (s->sites[i].id == id)
-			return &s->sites[i];
-	return NULL;
+	const struct snap_site *site = site_find(s->sites, s->nsites, id);
+
+	return site ? site : site_find(s->mapped, s->nmapped, id);
+}
+
+const char *snapshot_kind_word(enum snap_kind kind)
+{
+	static const char *const words[SNAP_KINDS] = { [SNAP_HEAP] = "heap",
+		[SNAP_MMAP] = "mmap",
+		[SNAP_BRK] = "brk",
+		[SNAP_SHM] = "shm",
+		[SNAP_POOL] = "pool" };
+
+	return kind < SNAP_KINDS ? words[kind] : "?";
 }
 
 const char *snapshot_moment_word(const struct snapshot *s)

@@ -160,8 +160,21 @@ struct snap_share {
 	uint64_t live_blocks, live_bytes; /* of these blocks; with snapshot.has_alive */
 };
 
+/* What kind of memory a site takes. */
+enum snap_kind {
+	SNAP_HEAP, /* blocks of the program's allocator */
+	SNAP_MMAP, /* mapped from the kernel: by mmap or mremap, */
+	SNAP_BRK, /* brk or sbrk, */
+	SNAP_SHM, /* shmat */
+	SNAP_POOL, /* blocks that the program reports itself */
+	SNAP_KINDS
+};
+/* "heap", "mmap", "brk", "shm", "pool". Static. */
+const char *snapshot_kind_word(enum snap_kind kind);
+
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
+	enum snap_kind kind;
 	const struct snap_share *share; /* threads that allocated there, if requested */
 	uint32_t shares;
 	const struct snap_group *group; /* not NULL: the row sums up several sites */
@@ -211,6 +224,24 @@ struct snap_totals {
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	double allocs_per_s, frees_per_s, reallocs_per_s, growth_bytes_per_s;
 	struct snap_error error;
+	/*
+	 * Memory mapped from the kernel (kinds mmap, brk, shm): in none of the figures above. A
+	 * block is one call that mapped; it is unmapped when nothing of it is left, its bytes as
+	 * they go.
+	 */
+	bool has_mapped; /* these are valid, and snapshot.mapped: of now, and of no other moment */
+	uint64_t mapped_bytes, mapped_blocks;
+	uint64_t mapped_peak_bytes, mapped_peak_ns;
+	uint64_t maps, unmaps, map_bytes, unmap_bytes;
+	double mapped_per_s; /* growth of mapped_bytes */
+	/* Mapped now by the program's allocator, where that is not libc's: the heap's blocks are
+	 * there, so this is in no other figure. */
+	uint64_t allocator_mapped_bytes;
+	uint64_t unknown_unmap_bytes; /* unmapped, but its mapping was not recorded */
+	uint64_t missed_unmap_bytes; /* its unmapping was not seen, only that it was mapped anew */
+	uint64_t untracked_maps, untracked_map_bytes; /* not recorded */
+	uint64_t untracked_unmap_bytes;
+	uint64_t pool_bytes, pool_blocks; /* of kind pool: in no other figure */
 };
 
 /* A change of the sampling rate: from `ns` after the start, one block per `bytes` bytes was
@@ -412,8 +443,14 @@ struct snapshot {
 	uint64_t history[SNAP_HISTORY_POINTS]; /* live bytes, oldest first */
 	unsigned history_points;
 	uint64_t history_step_ns; /* time between two points */
-	const struct snap_site *sites; /* in no order */
+	const struct snap_site *sites; /* of kind heap, in no order */
 	size_t nsites;
+	/*
+	 * Sites of the other kinds, in no order. Here maps are `allocs`, unmaps `frees`, and so on;
+	 * `temporary`, `at_peak_*`, ages, shares and marks are 0.
+	 */
+	const struct snap_site *mapped;
+	size_t nmapped;
 	const struct snap_thread *threads;
 	size_t nthreads;
 	const struct snap_share *shares; /* by site; NULL: not requested */
@@ -485,7 +522,7 @@ const char *snapshot_sampling_text(
 /* The name of a thread row; says so for slots of ended threads and for the shared slot, which NULL
  * also means. */
 void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap);
-/* The site of that id, or NULL. */
+/* The site of that id, of any kind, or NULL. */
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
 /* Whether the program has ended. */
 bool snapshot_ended(const struct snapshot *s);

@@ -114,6 +114,15 @@ struct read_totals {
 		mark[HT_RATE_CHANGES]; /* the latest, oldest first; times since the start */
 	uint32_t marks;
 	struct ht_history history;
+	/* Mapped memory, which none of the other counts includes (shm/layout.h). */
+	struct read_mapped_totals {
+		uint32_t sites; /* for read_mapped */
+		uint64_t maps, unmaps, map_bytes, unmap_bytes;
+		uint64_t peak_bytes, peak_ns; /* its time since the start */
+		uint64_t allocator_bytes; /* mapped now by the next allocator, for the heap */
+		uint64_t unknown_unmap_bytes, missed_unmap_bytes;
+		uint64_t untracked_maps, untracked_map_bytes, untracked_unmap_bytes;
+	} mapped;
 };
 int read_totals(struct read_segment *s, struct read_totals *out);
 
@@ -170,6 +179,34 @@ ssize_t read_site_threads(
  */
 int read_shares(struct read_segment *s, uint32_t sites,
 	void (*visit)(void *ctx, uint32_t site, const struct read_site_thread *t), void *ctx);
+
+/* What one site has mapped. */
+struct read_mapped {
+	uint32_t site; /* as in read_site_node */
+	uint64_t maps, unmaps; /* blocks; see shm/layout.h for what a block is */
+	uint64_t map_bytes, unmap_bytes, peak_bytes;
+};
+/*
+ * Reads the sites that have mapped memory: numbers [first, first + count), from 1 on, in no order.
+ * A number whose site is not written yet has site 0. Returns the number read, or -errno.
+ */
+ssize_t read_mapped(
+	struct read_segment *s, uint32_t first, struct read_mapped *out, uint32_t count);
+
+/* A range of mapped memory: a piece of a block, with gaps where parts were unmapped. */
+struct read_mapping {
+	uint64_t start, end;
+	uint64_t tick; /* when the block was mapped */
+	uint64_t block; /* the same for the pieces of one block */
+	uint32_t site; /* 0: none, as for the next allocator's */
+	enum ht_mapping_kind kind;
+};
+/*
+ * Reads the ranges mapped now, sorted by address; skips an entry that changes meanwhile. The caller
+ * frees *out. *whole: they are of one moment. Returns their number, or -errno. Costs a pass over
+ * all entries ever in use at once.
+ */
+ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *whole);
 
 struct read_frame {
 	uint64_t pc;
