@@ -151,7 +151,7 @@ PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -W
 # ---- what is built --------------------------------------------------------------------------
 
 SHM_SRC     := $(sort $(wildcard shm/*.c))
-PRELOAD_SRC := $(sort $(wildcard preload/*.c))
+PRELOAD_SRC := $(sort $(wildcard preload/*.c preload/*/*.c))
 VIEW_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c tui/*.c))
 
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(B)/so/%.o) $(SHM_SRC:%.c=$(B)/so/%.o)
