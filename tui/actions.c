@@ -204,6 +204,32 @@ void action_hidden(struct ui *ui, int arg, int key)
 				  "lists them)");
 }
 
+bool action_has_kinds(const struct ui *ui)
+{
+	return ui->current && kinds_next(ui->current, ui->current->kinds) != ui->current->kinds;
+}
+
+void action_kinds(struct ui *ui, int arg, int key)
+{
+	static const char *const said[KINDS_COUNT] = {
+		[KINDS_HEAP] = "the heap: blocks of the program's allocator",
+		[KINDS_MAPPED] =
+			"mapped memory: what the program took by mmap, brk and shmat itself",
+		[KINDS_BOTH] = "the heap and mapped memory",
+		[KINDS_POOL] = "pools: blocks that the program reports, which lie in other blocks",
+	};
+
+	if (!action_has_kinds(ui)) {
+		ui_message(ui, "%s",
+			ui_moment(ui) == SNAP_NOW ? "the program has mapped no memory itself"
+						  : "mapped memory is recorded only as of now");
+		return;
+	}
+	ui->kinds = kinds_next(ui->current, ui->current->kinds);
+	refresh_kinds(ui);
+	ui_message(ui, "%s", said[ui->kinds]);
+}
+
 void action_header(struct ui *ui, int arg, int key)
 {
 	ui->header_off = !ui->header_off;
@@ -313,7 +339,7 @@ static void save_as(struct ui *ui, const char *format)
 		.reverse = ui->reverse,
 		.names = ui->names,
 		.show_hidden = ui->show_hidden,
-		.whole = ui->shown,
+		.whole = ui->shown && ui->shown->kinds ? ui->shown->base : ui->shown,
 		.memory = ui->map.map ? &ui->map.map->account : NULL,
 		.format = format };
 

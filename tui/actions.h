@@ -18,6 +18,7 @@ void action_freeze(struct ui *ui, int arg, int key);
 void action_hold(struct ui *ui, int arg, int key);
 void action_names(struct ui *ui, int arg, int key);
 void action_hidden(struct ui *ui, int arg, int key);
+void action_kinds(struct ui *ui, int arg, int key); /* the next kinds of memory */
 void action_header(struct ui *ui, int arg, int key);
 void action_detail(struct ui *ui, int arg, int key);
 void action_neighbour(struct ui *ui, int step, int key); /* next or previous site in Site detail */
@@ -35,6 +36,7 @@ void action_quit(struct ui *ui, int arg, int key);
 
 bool action_can_sample(const struct ui *ui);
 bool action_can_save(const struct ui *ui);
+bool action_has_kinds(const struct ui *ui);
 bool action_is_frozen(const struct ui *ui);
 bool action_is_tree(const struct ui *ui);
 bool action_is_processes(const struct ui *ui);

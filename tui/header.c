@@ -153,6 +153,8 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 
 	header_bar(&s, "Live", t->live_bytes, t->peak_live_bytes, width);
 	infoline_left(&s, 90, STYLE_BOLD, "%6s", units_bytes(a, t->live_bytes));
+	if (ui->current->kinds)
+		infoline_left(&s, 97, STYLE_MOMENT, " %s ", kinds_word(ui->current->kinds));
 	infoline_left(&s, 70, STYLE_PLAIN, "peak %s", units_bytes(a, t->peak_live_bytes));
 	infoline_left(&s, 45, STYLE_PLAIN, "@%s", units_uptime(b, t->peak_ns));
 	infoline_tight(&s);

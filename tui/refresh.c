@@ -93,6 +93,7 @@ static void take(struct ui *ui, struct snapshot *s)
 {
 	if (!s)
 		return;
+	s = kinds_take(s, ui->kinds);
 	snapshot_unref(ui->current);
 	ui->current = s;
 	ui->growing = growth_rank(s, NULL, 0);
@@ -127,6 +128,16 @@ void refresh_moment(struct ui *ui)
 		take(ui, ui->source->moment_take(ui->source->ctx));
 	else
 		refresh_now(ui);
+}
+
+void refresh_kinds(struct ui *ui)
+{
+	struct snapshot *heap = ui->current->kinds ? ui->current->base : ui->current;
+
+	if (ui->frozen)
+		refresh_freeze(ui, false);
+	snapshot_ref(heap);
+	take(ui, heap);
 }
 
 void refresh_tick(struct ui *ui)

@@ -13,6 +13,8 @@ void refresh_tick(struct ui *ui);
 void refresh_now(struct ui *ui);
 /* Takes one of the moment that was set, without a tick. */
 void refresh_moment(struct ui *ui);
+/* Shows the kinds of memory that were chosen, of the newest snapshot. */
+void refresh_kinds(struct ui *ui);
 /* Does the screen need data that the last snapshot was taken without? */
 bool refresh_is_due(const struct ui *ui);
 /* The rows, their order or their names changed: all views update. */

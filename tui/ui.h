@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include "src/model/groups.h"
+#include "src/model/kinds.h"
 #include "src/model/map.h"
 #include "src/model/module_rows.h"
 #include "src/model/strip.h"
@@ -280,6 +281,7 @@ struct ui {
 	struct filter *filter; /* owned, or NULL */
 	struct filter *find; /* the last search; owned, or NULL */
 	size_t found; /* the line it was found in */
+	enum kinds kinds; /* of memory that are shown, where a snapshot has them */
 	bool frozen; /* the rows are frozen */
 	uint64_t frozen_ns;
 	unsigned waiting; /* snapshots that arrived since */

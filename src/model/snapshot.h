@@ -414,6 +414,9 @@ struct snapshot {
 	 */
 	struct snapshot *base;
 	enum snap_moment moment;
+	/* Which kinds of memory its sites and totals are of (enum kinds, src/model/kinds.h); 0: the
+	 * heap. */
+	unsigned kinds;
 	uint64_t range_from_ns; /* since the program's start */
 	uint64_t newest_ns; /* uptime at the last moment known; 0: that of `base`, or this one */
 	/* who */

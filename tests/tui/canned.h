@@ -46,6 +46,7 @@ struct canned {
 	bool source_is_late, source_is_newer;
 	struct mark_list moments;
 	unsigned since, until; /* marks, by number */
+	bool maps; /* two sites have mapped memory */
 	void *image; /* owner of its snapshots */
 	struct map *map; /* made when it is first asked for */
 	bool no_map; /* not yet */
@@ -345,6 +346,36 @@ static inline void canned_marks(struct snapshot *s, struct snap_site *sites, con
 	}
 }
 
+/* Two sites of mapped memory, the stacks of the first two. */
+static inline void canned_maps(struct snapshot *s, const struct canned *c)
+{
+	static struct snap_site mapped[2];
+	struct snap_totals *t = &s->totals;
+
+	t->has_mapped = true;
+	for (size_t i = 0; c->maps && i < 2; i++) {
+		mapped[i] = (struct snap_site){ .id = (uint32_t)(9001 + i),
+			.kind = i ? SNAP_SHM : SNAP_MMAP,
+			.alloc_function = i ? "shmat" : "mmap",
+			.stack = s->sites[i].stack,
+			.allocs = 4,
+			.frees = 1,
+			.live_blocks = 3,
+			.live_bytes = (uint64_t)(3 - i) << 30,
+			.alloc_bytes = 4ull << 30,
+			.peak_live_bytes = 4ull << 30 };
+		t->mapped_bytes += mapped[i].live_bytes;
+		t->mapped_blocks += 3;
+		t->maps += 4;
+		t->unmaps += 1;
+		t->map_bytes += 4ull << 30;
+	}
+	t->unmap_bytes = t->map_bytes - t->mapped_bytes;
+	t->mapped_peak_bytes = t->map_bytes;
+	s->mapped = c->maps ? mapped : NULL;
+	s->nmapped = c->maps ? 2 : 0;
+}
+
 static inline struct snapshot *canned_snapshot(const struct canned *c)
 {
 	struct snapshot *s = calloc(1, sizeof(*s) + c->nsites * sizeof(struct snap_site) +
@@ -365,6 +396,7 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 	if (c->sampled)
 		canned_sampling(s, sites);
 	canned_marks(s, sites, c);
+	canned_maps(s, c);
 	return s;
 }
 

@@ -64,7 +64,7 @@ TEST(b_counts_from_now_and_B_from_nothing)
 TEST(the_order_since_a_mark_ends_with_it)
 {
 	begin();
-	paper_keys(&p, "bM\r");
+	paper_keys(&p, "b`\r");
 	CHECK_INT(p.ui.sort, COL_SINCE);
 	CHECK(sees("sort SINCE"));
 	paper_keys(&p, "B");
@@ -82,7 +82,7 @@ TEST(any_two_marks_are_compared)
 		paper_keys(&p, "m\r");
 		seconds(10);
 	}
-	paper_keys(&p, "M");
+	paper_keys(&p, "`");
 	CHECK(sees("[Sites > Marks]") && sees("now to"));
 	CHECK(sees("what is still alive")); /* the end of the line that explains them */
 	/* The cursor is on now; what comes later than what is counted from can be counted to. */
@@ -108,7 +108,7 @@ TEST(the_selection_is_a_mark)
 	begin();
 	for (int i = 0; i < 40; i++)
 		paper_keys(&p, "m\r");
-	paper_keys(&p, "M");
+	paper_keys(&p, "`");
 	CHECK_INT(p.ui.marks.selected, 0);
 	paper_keys(&p, "kkk");
 	CHECK_INT(p.ui.marks.selected, 38);
@@ -127,7 +127,7 @@ TEST(read_only_nothing_is_marked)
 {
 	begin();
 	p.ui.options.readonly = true;
-	paper_keys(&p, "mMb");
+	paper_keys(&p, "m`b");
 	CHECK(sees("not marked: heaptop was started"));
 	CHECK_INT(p.canned.moments.count, 0);
 	paper_close(&p);
@@ -140,7 +140,7 @@ TEST(where_nothing_runs_nothing_is_marked)
 	paper_keys(&p, "m");
 	CHECK(sees("not marked: no program is running"));
 	CHECK(!p.ui.prompt.open);
-	paper_keys(&p, "M");
+	paper_keys(&p, "`");
 	CHECK(sees("no marks yet"));
 	paper_keys(&p, "e");
 	CHECK(sees("first choose a mark"));

@@ -93,7 +93,7 @@ static const struct scenario scenarios[] = {
 	{ "map-part", "F8 ] ] ] ] }\n", NULL },
 	{ "output", "S-Tab\n", NULL },
 	{ "marked", TWO_MARKS, NULL },
-	{ "marks", TWO_MARKS "M\n", NULL },
+	{ "marks", TWO_MARKS "`\n", NULL },
 	{ "timeline", "m\n:type warm-up\nEnter\n:wait 30\nB\n", program_recorded },
 	{ "past", "( ( ,\n", program_with_past },
 	{ "past-detail", "j Enter ( (\n", program_with_past },
