@@ -339,9 +339,11 @@ COMPLETION_AT := bash-completion/completions/heaptop zsh/site-functions/_heaptop
 SCHEMA := src/export/heaptop-report.schema.json
 
 install: $(LIB) $(EXE) $(COMPLETION)
-	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/share/heaptop' \
+	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/include' \
+		'$(DESTDIR)$(PREFIX)/share/heaptop' \
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(sort $(dir $(MAN_AT) $(COMPLETION_AT))))
 	$(INSTALL) -m 755 $(EXE) '$(DESTDIR)$(PREFIX)/bin/heaptop'
+	$(INSTALL) -m 644 preload/heaptop.h '$(DESTDIR)$(PREFIX)/include/heaptop.h'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so'
 	$(foreach page,$(MAN),$(INSTALL) -m 644 $(page) '$(DESTDIR)$(PREFIX)/share/$(call man_at,$(page))' &&) true
 	$(INSTALL) -m 644 $(SCHEMA) '$(DESTDIR)$(PREFIX)/share/heaptop/$(notdir $(SCHEMA))'
@@ -351,6 +353,7 @@ install: $(LIB) $(EXE) $(COMPLETION)
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/heaptop' '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so' \
+		'$(DESTDIR)$(PREFIX)/include/heaptop.h' \
 		'$(DESTDIR)$(PREFIX)/share/heaptop/$(notdir $(SCHEMA))' \
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/share/heaptop'

@@ -123,9 +123,19 @@ static bool is_inner(size_t size)
 	return size >= state_thread.inner_least && size <= state_thread.inner_most;
 }
 
-/* An allocation inside a hook. Blocks of our own callees do not count. A block inside operator new
- * is recorded here unless the outer hook will do so: that hook is not recording yet. Any other is a
- * signal handler's, and counts as a loss. */
+/* Between heaptop_pause and heaptop_resume. */
+static void alloc_paused(void *p, size_t size)
+{
+	struct ht_header *h = state_segment.header;
+
+	ht_add_relaxed_64(&h->paused_blocks, 1);
+	ht_add_relaxed_64(&h->paused_bytes, size);
+	hide(p, size);
+}
+
+/* An allocation inside a hook, or while the thread is paused. Blocks of our own callees do not
+ * count. A block inside operator new is recorded here unless the outer hook will do so: that hook
+ * is not recording yet. Any other is a signal handler's, and counts as a loss. */
 static void alloc_nested(
 	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)
 {
@@ -137,6 +147,9 @@ static void alloc_nested(
 		return;
 	if (t->unwinding) {
 		hide(p, size);
+	} else if (t->paused) {
+		if (!t->in_allocator || !inner)
+			alloc_paused(p, size);
 	} else if (t->in_allocator) {
 		if (!inner) {
 			/* A handler that interrupts this is inside an active hook, not an
@@ -154,6 +167,12 @@ static void alloc_nested(
 	}
 }
 
+/* reentry_enter, but a paused thread is never outside. */
+static bool enter(uintptr_t frame)
+{
+	return !state_thread.paused && reentry_enter(frame);
+}
+
 /* At start and inside another hook there is no memory to record with. */
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
@@ -162,7 +181,7 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 	if (!lifecycle_on() || next_is_arena(p))
 		return;
 	paused = reentry_pause(frame);
-	if (reentry_enter(frame)) {
+	if (enter(frame)) {
 		alloc_outermost(frame, p, size, function);
 		reentry_leave(true);
 	} else {
@@ -195,7 +214,8 @@ static void free_shared(void *p)
 }
 
 /* A free inside a hook: of operator delete's own block, which the outer hook has already taken out;
- * by the unwinder; or by a signal handler, so the thread's own data must not be touched here. */
+ * by the unwinder; or by a signal handler, so the thread's own data must not be touched here. Or
+ * one of a paused thread. */
 static void free_nested(void *p)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
@@ -218,7 +238,7 @@ bool record_free_slow(uintptr_t frame, void *p)
 	if (!p || !lifecycle_on())
 		return true;
 	paused = reentry_pause(frame);
-	if (!reentry_enter(frame)) {
+	if (!enter(frame)) {
 		free_nested(p);
 		return true;
 	}
@@ -285,7 +305,7 @@ static __attribute__((noinline)) void realloc_begin_slow(
 	if (!m->recording)
 		return;
 	m->paused = reentry_pause(frame);
-	entered = reentry_enter(frame);
+	entered = enter(frame);
 	in_realloc_begin();
 	if (!entered) {
 		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
@@ -341,7 +361,7 @@ static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
 
 	if (!realloc_continues(frame, m))
 		return;
-	entered = reentry_enter(frame);
+	entered = enter(frame);
 	if (entered) {
 		realloc_done_outermost(frame, m, p, q, size, function);
 	} else {
@@ -404,7 +424,7 @@ void record_realloc_failed(
 
 	if (!realloc_continues(frame, m))
 		return;
-	entered = reentry_enter(frame);
+	entered = enter(frame);
 	r = entered ? recorder_current() : NULL;
 	if (!freed) {
 		realloc_undo(m, p);

@@ -58,6 +58,7 @@ struct state_thread {
 	uint8_t forking; /* enum fork_way: in the middle of fork */
 	uint8_t in_realloc; /* inside realloc: its block is in the live table neither under the old
 			       address nor the new; for leak scans (ht_header.in_realloc_at) */
+	uint8_t paused; /* heaptop_pause less heaptop_resume: what it allocates is hidden */
 };
 
 static_assert(offsetof(struct state_thread, busy) == 0, "before relocation: tcbhead_t.tcb");

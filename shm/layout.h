@@ -33,6 +33,8 @@
  *   live        the overflow of the live table: a hash, in levels (below)
  *   mapped      ht_mapped[]: what one site has mapped; number 0 is none
  *   mappings    ht_mapping[]: the ranges of memory that the program has mapped; number 0 is none
+ *   notes       ht_note[HT_NOTES]: what the program said through heaptop.h, the latest of it; and
+ *               ht_intended[]: leaks that it means to have
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it;
  *               not in `committed`: each thread that begins to write there populates its ring
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
@@ -147,7 +149,7 @@
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and
  * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait` and
- * ht_thread.ring_tail. The viewer that
+ * ht_thread.ring_tail, and count `notes_taken`. The viewer that
  * launches it is in `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that
  * is to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that
  * has stopped it may watch pages of the live table. Readers copy by pread. A reader may find any
@@ -179,6 +181,8 @@
  *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
  *           free; and -> readers: a point before the number of points, an odd sequence before
  *           points move, an even one after
+ *   NOTE    note_write -> readers: a note before its number
+ *   INTEND  note_intend -> readers: a block's address before its time
  *   RATE    sample.c -> readers: the rate of a change before its time
  *   WHY     lifecycle.c -> readers: header.why before its first byte, and that before the state
  *   WAIT    exit_wait -> the viewer that scans: `leak_stack` before `leak_wait`; and back: what
@@ -267,6 +271,7 @@ enum ht_region_id {
 	HT_REGION_LIVE,
 	HT_REGION_MAPPED,
 	HT_REGION_MAPPINGS,
+	HT_REGION_NOTES,
 	HT_REGION_RINGS,
 	HT_REGION_PIECES,
 	HT_REGION_COUNT
@@ -720,6 +725,36 @@ struct ht_rate_change {
 	uint64_t sample_bytes;
 };
 
+/* What a program says through heaptop.h. */
+enum ht_note_kind {
+	HT_NOTE_MARK = 1, /* this moment has a name */
+	HT_NOTE_SCAN, /* a leak scan, please */
+	HT_NOTE_SNAPSHOT, /* a snapshot in a file, please */
+	HT_NOTE_THREAD, /* the name of the thread `tid` */
+	HT_NOTE_REGION, /* the name of the memory [addr, addr + bytes) */
+};
+
+#define HT_NOTES     256u /* kept; readers come once a second */
+#define HT_NOTE_TEXT 184u
+
+/* Note i is in record i % HT_NOTES. */
+struct ht_note {
+	uint64_t number; /* i + 1; written last (edge NOTE). 0: being written, or none */
+	uint64_t ns; /* CLOCK_MONOTONIC */
+	uint64_t live_bytes; /* of the program, then */
+	uint64_t addr, bytes; /* of a region */
+	uint32_t kind; /* enum ht_note_kind */
+	uint32_t tid; /* of the thread that said it */
+	uint64_t reserved[3];
+	char text[HT_NOTE_TEXT]; /* ends with NUL, in the record */
+};
+
+/* A block that the program does not free, and means to: the one that contained `addr` then. */
+struct ht_intended {
+	uint64_t addr;
+	uint64_t tick; /* 1 + the tick when it said so; written last (edge INTEND) */
+};
+
 /* header.leak_ask: which processes wait at their end for a leak scan. */
 enum ht_leak_ask {
 	HT_LEAK_ASK_NONE,
@@ -805,6 +840,12 @@ struct ht_header {
 	/* The threads' memory of stacks, which is private: its bytes, and how often one of them
 	 * forgot all that was there. */
 	uint64_t stacks_bytes, stacks_forgotten;
+	/* Allocated between heaptop_pause and heaptop_resume. */
+	uint64_t paused_blocks, paused_bytes;
+	uint64_t notes; /* written so far */
+	uint64_t notes_taken; /* by viewers, which act on each once */
+	uint32_t intended; /* used */
+	uint32_t intended_refused; /* for lack of room */
 	uint64_t commit_failed; /* units that could not be populated */
 	uint64_t space_refused; /* those that could not be mapped */
 	uint32_t commit_streak; /* failures in a row */
@@ -882,7 +923,9 @@ struct ht_private {
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
 		    sizeof(struct ht_mapped) * 37u ^ sizeof(struct ht_mapping) * 41u ^             \
 		    offsetof(struct ht_header, mapping_lock) * 43u ^                               \
-		    offsetof(struct ht_node, child) * 40487u ^                                     \
+		    offsetof(struct ht_node, child) * 40487u ^ sizeof(struct ht_note) * 10007u ^   \
+		    sizeof(struct ht_intended) * 30011u ^                                          \
+		    offsetof(struct ht_header, notes) * 47u ^                                      \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
 		    offsetof(struct ht_header, events_until) * 11u ^                               \
@@ -898,6 +941,7 @@ static_assert(sizeof(struct ht_counter) == 128, "ht_counter: two lines");
 static_assert(offsetof(struct ht_counter, share.ceiling) == 64, "what each event needs is in one");
 static_assert(offsetof(struct ht_thread, state) == 64, "what each event needs is in one line");
 static_assert(sizeof(struct ht_at_peak) == 16, "ht_at_peak");
+static_assert(sizeof(struct ht_note) == 256, "ht_note");
 static_assert(HT_SIZE_BUCKETS <= HT_SIZE_FEW, "size buckets fit the key");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
 static_assert(sizeof(struct ht_mapped) == 64, "ht_mapped");

@@ -15,6 +15,8 @@
 #define PIECES_MIN 32u
 #define SITES_MIN  (1u << 20)
 
+#define INTENDED_MAX 61440u /* the rest of a megabyte: more is no list, but a pool */
+
 static const struct segment_sizes table[] = {
 	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 6.3 GB
 	   virtual, and 16 for the pieces */
@@ -48,6 +50,8 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_MAPPED] = (uint64_t)p->mapped * sizeof(struct ht_mapped),
 		[HT_REGION_MAPPINGS] = (uint64_t)p->mappings * sizeof(struct ht_mapping),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
+		[HT_REGION_NOTES] = HT_NOTES * sizeof(struct ht_note) +
+				    INTENDED_MAX * sizeof(struct ht_intended),
 		[HT_REGION_RINGS] = (uint64_t)p->rings * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
 	uint64_t all = HT_HEADER_BYTES, live = 0, index = 0;

@@ -112,6 +112,8 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 		{ "lost_events", t->lost_events },
 		{ "untracked_blocks", t->untracked_blocks },
 		{ "untracked_bytes", t->untracked_bytes },
+		{ "paused_blocks", t->paused_blocks },
+		{ "paused_bytes", t->paused_bytes },
 		{ "peak_ns", t->peak_ns },
 		{ "truncated_stacks", t->truncated_stacks },
 		{ "ancestor_allocs", t->ancestor_allocs },

@@ -183,6 +183,9 @@ static void text_losses(struct strbuf *out, const struct snapshot *s)
 			strbuf_printf(out, "loss      %s %s\n", units_exact(count, loss[i].count),
 				loss[i].what);
 	}
+	if (t->paused_blocks)
+		strbuf_printf(out, "paused    %s allocations that the program left out\n",
+			units_exact(count, t->paused_blocks));
 	if (t->untracked_bytes)
 		strbuf_printf(out, "loss      %s bytes in blocks that could not be recorded\n",
 			units_exact(count, t->untracked_bytes));

@@ -115,6 +115,16 @@ static bool has_unknown(const struct leak_pass *s)
 	return read_totals(s->access.segment, &t) == 0 && t.untracked_blocks > 0;
 }
 
+/* A block that is meant to stay: reachable, with what it points to. */
+static void intended_add(void *ctx, uint64_t addr, uint64_t tick)
+{
+	struct leak_pass *s = ctx;
+	uint32_t i = leak_blocks_find(&s->blocks, addr);
+
+	if (i != LEAK_NONE && read_tick_unpack(s->blocks.block[i].birth) <= tick)
+		leak_graph_root_block(&s->graph, i);
+}
+
 static int memory_read(struct leak_pass *s)
 {
 	struct leak_roots roots = { .kinds = s->request->roots,
@@ -129,6 +139,7 @@ static int memory_read(struct leak_pass *s)
 		return rc;
 	s->graph.heuristics = s->request->heuristics;
 	leak_space_freeze(&s->access.space);
+	(void)read_intended(s->access.segment, intended_add, s);
 	leak_roots_scan(&roots, &s->access.space, &s->access.stop, &s->graph);
 	leak_block_words_scan(&s->access.space, &s->graph,
 		leak_block_words_readers(&s->access.space, s->out->access.copied));

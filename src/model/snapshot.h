@@ -215,6 +215,7 @@ struct snap_totals {
 	uint64_t missed_frees; /* detected, and counted, when the block's address was reused */
 	uint64_t lost_events; /* ring records that a reader missed; sessions read none */
 	uint64_t untracked_blocks, untracked_bytes; /* not recorded: the tables were full */
+	uint64_t paused_blocks, paused_bytes; /* allocated while the program had paused recording */
 	uint64_t truncated_stacks;
 	uint64_t ancestor_allocs, ancestor_live_bytes; /* counted at ancestors, for lack of room */
 	/*

@@ -97,6 +97,7 @@ struct read_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
 	uint64_t temporary, failed, unknown_frees;
 	uint64_t untracked_blocks, untracked_bytes, missed_frees;
+	uint64_t paused_blocks, paused_bytes; /* allocated while the program had paused recording */
 	bool cramped; /* recording is incomplete: no address space was left */
 	uint64_t commit_failed; /* number of times that the segment could not grow */
 	uint64_t stacks_bytes, stacks_forgotten; /* the threads' memory of stacks */
@@ -263,6 +264,34 @@ ssize_t read_events_of(struct read_segment *s, uint32_t slot, struct ht_event *o
 ssize_t read_events(struct read_segment *s,
 	void (*visit)(void *ctx, uint32_t thread, const struct ht_event *e), void *ctx,
 	uint64_t *lost);
+
+/* What the program said through heaptop.h. */
+struct read_note {
+	uint64_t number; /* 1 is the first */
+	uint64_t ns; /* CLOCK_MONOTONIC */
+	uint64_t live_bytes; /* of the program, then */
+	uint64_t addr, bytes; /* of a region */
+	uint32_t kind; /* enum ht_note_kind */
+	uint32_t tid; /* as the program sees it */
+	char text[HT_NOTE_TEXT]; /* as it was said: not clean */
+};
+/* The number of notes so far; 0 on a read error. */
+uint64_t read_notes_count(struct read_segment *s);
+/*
+ * Visits the notes after number *seen that are still there, in order, and raises *seen to the last
+ * one's number. A note that is being written ends this; the next call continues there. Returns how
+ * many it visited, or -errno. Costs one read where there are none.
+ */
+ssize_t read_notes(struct read_segment *s, uint64_t *seen,
+	void (*visit)(void *ctx, const struct read_note *n), void *ctx);
+/* Claims the notes up to number `to` for this viewer to act on: raises what viewers have taken.
+ * Returns the number of the last one that was taken before; `to` or more if all were. */
+uint64_t read_notes_claim(struct read_segment *s, uint64_t to);
+
+/* The blocks that the program means not to free: by an address in each, and when it said so (a
+ * block allocated later there is another one). 0 or -errno. */
+int read_intended(
+	struct read_segment *s, void (*visit)(void *ctx, uint64_t addr, uint64_t tick), void *ctx);
 
 /*
  * Walks the live table: calls `visit` for each block; skips a block that changes meanwhile. Returns

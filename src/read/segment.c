@@ -69,7 +69,7 @@ int read_write_open(struct read_segment *s)
 
 	if (s->write_fd < 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
-		s->write_fd = open(path, O_WRONLY | O_CLOEXEC);
+		s->write_fd = open(path, O_RDWR | O_CLOEXEC);
 	}
 	return s->write_fd < 0 ? -errno : 0;
 }

@@ -68,6 +68,8 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->clock_ns = h->clock_ns;
 	out->untracked_blocks = h->untracked_blocks;
 	out->untracked_bytes = h->untracked_bytes;
+	out->paused_blocks = h->paused_blocks;
+	out->paused_bytes = h->paused_bytes;
 	out->commit_failed = h->commit_failed;
 	out->missed_frees = h->missed_frees;
 	out->cramped = is_out_of_address_space(h);

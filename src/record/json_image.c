@@ -247,6 +247,8 @@ static void totals_set(struct json_image *m, const struct json_object *o)
 		{ "lost_events", AT(lost_events) },
 		{ "untracked_blocks", AT(untracked_blocks) },
 		{ "untracked_bytes", AT(untracked_bytes) },
+		{ "paused_blocks", AT(paused_blocks) },
+		{ "paused_bytes", AT(paused_bytes) },
 		{ "truncated_stacks", AT(truncated_stacks) },
 		{ "ancestor_allocs", AT(ancestor_allocs) },
 		{ "ancestor_live_bytes", AT(ancestor_live_bytes) },

@@ -90,6 +90,8 @@ static const struct field fields[] = {
 	SAMPLING(passing),
 	ARRAY(sizes),
 	ARRAY(lifetimes),
+	TOTAL(paused_blocks),
+	TOTAL(paused_bytes),
 };
 
 static_assert(sizeof(struct snap_size) == 3 * sizeof(uint64_t), "histograms are plain numbers");

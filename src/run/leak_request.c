@@ -12,6 +12,7 @@
 #include "src/run/leak_children.h"
 #include "src/run/leak_scans.h"
 #include "src/run/output_file.h"
+#include "src/run/program_asks.h"
 #include "src/scan/scan_job.h"
 #include "src/util/clock.h"
 
@@ -273,6 +274,8 @@ static void rounds_check(struct leak_request *q, struct session *s, bool waits)
 			read_exit_scan_done(session_segment(s));
 	} else if (l->ended != s && session_alive(s)) {
 		scan_control_poll(scans);
+		if (program_asks_scan(s))
+			(void)scan_control_start(scans);
 	}
 	state = scan_control_state(scans);
 	if (state->number == 0 && state->version != l->version)

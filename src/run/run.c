@@ -16,6 +16,7 @@
 
 #include "src/run/event_option.h"
 #include "src/run/failure.h"
+#include "src/run/program_asks.h"
 #include "src/marks/marks.h"
 #include "src/target/output.h"
 #include "src/target/prepare.h"
@@ -400,6 +401,7 @@ struct snapshot *run_tick(struct run *r)
 	s = session_tick(process_tree_session(r->watch));
 	error = errno;
 	past_add(&r->past, r->watch, s);
+	program_asks_save(process_tree_session(r->watch), s, r->options);
 	notice_update(r, s);
 	errno = error;
 	return s;

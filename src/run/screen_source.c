@@ -13,6 +13,7 @@
 #include "src/run/exit_scan.h"
 #include "src/run/failure.h"
 #include "src/run/process_table.h"
+#include "src/run/program_asks.h"
 #include "src/run/report.h"
 #include "src/run/screen_events.h"
 #include "src/run/screen_leaks.h"
@@ -161,9 +162,12 @@ struct snapshot *screen_source_tick(void *screen, const char **error)
 	static char why[256];
 	struct screen_source *s = screen;
 	struct snapshot *now = tick(s), *shown;
+	char line[128];
 
 	if (!now)
 		*error = error_hint_line(why, sizeof(why), "cannot read the segment", errno);
+	if (program_asks_scan(session_shown(s)))
+		(void)screen_leaks_scan(s->leaks, session_shown(s), line, sizeof(line));
 	screen_leaks_tick(s->leaks, session_shown(s), now);
 	snapshot_unref(s->now);
 	s->now = now;

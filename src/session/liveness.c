@@ -11,6 +11,7 @@
 
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
+#include "src/util/text.h"
 #include "src/util/units.h"
 
 /* A check reads /proc/PID/maps, which is slow for a large address space: 1/50 of the time. */
@@ -200,4 +201,18 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 		"%u of its children %s not recorded: forked without exec, or without the library",
 		runs ? h->unrecorded : h->unrecorded_most, runs ? "are" : "were");
 	return h->text;
+}
+
+char *liveness_report(struct read_segment *segment, uint32_t segment_state)
+{
+	struct read_identity id;
+	char line[HT_WHY_MAX + 32];
+
+	if (read_identity(segment, &id) != 0 || !id.why[0])
+		return NULL;
+	snprintf(line, sizeof(line), "%s: %s",
+		segment_state == HT_STATE_STOPPED ? "nothing is recorded"
+						  : "recording is incomplete",
+		id.why);
+	return text_clean_copy(line, strlen(line));
 }

@@ -48,4 +48,8 @@ void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, 
  */
 const char *liveness_notice(struct liveness *h, enum snap_state state, const struct read_totals *t);
 
+/* What the library reports: that it switched itself off, or does not see everything. A line that
+ * the caller frees; NULL: neither. */
+char *liveness_report(struct read_segment *segment, uint32_t segment_state);
+
 #endif

@@ -17,6 +17,7 @@
 #include "src/session/ancestors.h"
 #include "src/session/command_line.h"
 #include "src/session/liveness.h"
+#include "src/session/said.h"
 #include "src/session/stack_registration.h"
 #include "src/session/sampling.h"
 #include "src/sym/sym.h"
@@ -51,6 +52,7 @@ struct session {
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
+	struct said said;
 	struct live_walk live_walk;
 	struct read_totals totals; /* as of this tick */
 	struct model_input input;
@@ -284,6 +286,11 @@ struct marks *session_marks(struct session *s)
 	return &s->marks;
 }
 
+struct said *session_said(struct session *s)
+{
+	return &s->said;
+}
+
 /* ---- one tick ---- */
 
 static int sites_load(struct session *s, uint32_t used)
@@ -477,21 +484,6 @@ static void fill_head(
 	h->proc = s->proc;
 }
 
-/* Reads the library's report that it switched itself off, or does not see everything. */
-static void stopped_note(struct session *s, uint32_t segment_state)
-{
-	struct read_identity id;
-	char line[HT_WHY_MAX + 32];
-
-	if (s->stopped || read_identity(s->segment, &id) != 0 || !id.why[0])
-		return;
-	snprintf(line, sizeof(line), "%s: %s",
-		segment_state == HT_STATE_STOPPED ? "nothing is recorded"
-						  : "recording is incomplete",
-		id.why);
-	s->stopped = text_clean_copy(line, strlen(line));
-}
-
 /* Completes the sites of a snapshot that was just made. */
 static void sites_complete(struct session *s, struct snapshot *made)
 {
@@ -503,8 +495,10 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		.sites = s->site_count,
 		.ended = !session_alive(s) };
 
-	if (s->state != SNAP_COPY) /* marks belong to the program, which continues */
+	if (s->state != SNAP_COPY) { /* marks belong to the program, which continues */
+		said_hear(&s->said, &s->marks, &of);
 		marks_read(&s->marks, &of, made);
+	}
 	live_walk_update(&s->live_walk, &live_walk, made);
 }
 
@@ -528,7 +522,8 @@ struct snapshot *session_tick(struct session *s)
 	stack_registration_collect(s->registration);
 	fill_proc(s, in->now_ns);
 	liveness(s, totals->state);
-	stopped_note(s, totals->state);
+	if (!s->stopped)
+		s->stopped = liveness_report(s->segment, totals->state);
 	if (s->state == SNAP_RUNNING) {
 		liveness_check(&s->liveness, s->segment, totals->state, s->pid);
 		read_publish_clock(s->segment, in->now_ns);
@@ -538,6 +533,7 @@ struct snapshot *session_tick(struct session *s)
 	in->sites = s->plain;
 	fill_head(s, totals, &in->head, in->now_ns);
 	threads_read(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
+	said_threads_name(&s->said, s->threads.thread, in->head.nthreads);
 	threads_read_shares(&s->threads, s->segment, s->site_count, &in->head);
 	fill_self(s, &in->head, in->now_ns);
 	made = model_tick(s->model, in);

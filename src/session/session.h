@@ -12,6 +12,7 @@
 
 struct session;
 struct marks;
+struct said;
 
 struct session_options {
 	bool debuginfod;
@@ -68,6 +69,8 @@ void session_sample_leave(struct session *s);
 int session_mark(struct session *s, const char *name, char *message);
 /* The session's marks, to name and choose them; they live as long as the session. */
 struct marks *session_marks(struct session *s);
+/* What the program asks of its viewer (said.h); who serves a request clears it. */
+struct said *session_said(struct session *s);
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
  */
 struct snapshot *session_tick(struct session *s);

@@ -26,6 +26,8 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t)
 		.missed_frees = t->missed_frees,
 		.untracked_blocks = t->untracked_blocks,
 		.untracked_bytes = t->untracked_bytes,
+		.paused_blocks = t->paused_blocks,
+		.paused_bytes = t->paused_bytes,
 		.stacks_bytes = t->stacks_bytes,
 		.stacks_forgotten = t->stacks_forgotten,
 		.unwinds_checked = t->unwinds_checked,

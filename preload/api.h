@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the inline functions of heaptop.h call, if this library is there. They are C functions with
+ * this ABI for good: a program that was built with an older heaptop.h calls them as well. Any
+ * thread. errno is kept.
+ */
+#ifndef PRELOAD_API_H
+#define PRELOAD_API_H
+
+#include <stddef.h>
+
+/* Whether this process is being recorded. */
+int heaptop_api_is_on(void);
+void heaptop_api_mark(const char *name);
+void heaptop_api_scan(void);
+void heaptop_api_snapshot(void);
+void heaptop_api_thread_name(const char *name);
+void heaptop_api_region_name(const void *p, size_t bytes, const char *name);
+void heaptop_api_leak_intended(const void *p);
+void heaptop_api_pause(void);
+void heaptop_api_resume(void);
+
+/* LeakSanitizer's interface (sanitizer/lsan_interface.h), for programs that have it. */
+void __lsan_ignore_object(const void *p);
+void __lsan_disable(void);
+void __lsan_enable(void);
+void __lsan_do_leak_check(void);
+int __lsan_do_recoverable_leak_check(void);
+
+#endif

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a program tells heaptop through heaptop.h, and LeakSanitizer's functions of the same meaning."""
+
+import glob
+import json
+import os
+import subprocess
+
+from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_consistent, check_equal, environment,
+                     report, run, run_cases, scratch, sites_named, target, wait_for)
+
+
+class Told:
+    """The program, under heaptop with these options."""
+
+    def __init__(self, *options):
+        env = environment(XDG_STATE_HOME=os.path.join(scratch, "state"))
+        self.process = subprocess.Popen([HEAPTOP, *options, "--", target("told")], env=env, cwd=scratch,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        check_equal(self.process.stdout.readline(), b"1\n", "heaptop_is_on")
+
+    def say(self, *lines):
+        for line in lines:
+            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.flush()
+            check_equal(self.process.stdout.readline(), b"done\n", line)
+
+    def end(self):
+        self.process.stdin.close()
+        check_equal(self.process.wait(60), 0, "the end")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+@case("without heaptop the functions do nothing, and are there all the same")
+def absent():
+    done = run([target("told")], stdin=b"mark a\nscan\nsnapshot\npause 4\nmean\n")
+    check_equal((done.returncode, done.stdout), (0, b"0\n" + 5 * b"done\n"), "the program alone")
+
+
+@case("what a program allocates while it has paused recording is left out, and counted")
+def paused():
+    done, rep = report([target("told")], stdin=b"keep\npause 10\nunpause\nkeep\npause 7\n")
+    check_equal(done.stdout, b"1\n" + 5 * b"done\n", "what the program says")
+    check_consistent(rep)
+    check_equal(len(sites_named(rep, "told_pause")), 0, "sites of what was paused")
+    # realloc of a new block: two for each
+    check_equal(rep["totals"]["paused_blocks"], 2 * 17, "blocks left out")
+    check_equal(rep["totals"]["paused_bytes"], 17 * 110, "bytes left out")
+    kept = sites_named(rep, "told_keep")
+    check_equal(sum(s["allocs"] for s in kept), 2, "blocks after that")
+
+
+@case("marks, a thread's name and a snapshot, as the program asks for them")
+def marked():
+    path = os.path.join(scratch, "told.json")
+    program = Told("-d", "0.1", "--report", "--format", "json", "-o", path)
+    program.say("name the one and only", "keep", "mark warm", "snapshot")
+    saved = wait_for(lambda: glob.glob(os.path.join(scratch, "heaptop-snapshot-*.heaptop")), "a snapshot")
+    program.say("keep", "mark again")
+    program.end()
+    rep = read(path)
+    check_equal(rep["threads"][0]["name"], "the one and only", "the thread's name")
+    check_equal(rep["marks"][0]["name"], "warm", "the first mark")
+    check(rep["marks"][0]["live_blocks"] >= 1, "the mark has counts")
+    done = run([HEAPTOP, "-r", saved[0], "--report", "--format", "json"])
+    then = json.loads(done.stdout or done.stderr)
+    check_equal(sum(s["allocs"] for s in sites_named(then, "told_keep")), 1, "blocks in the snapshot")
+
+
+@case("a leak that is meant is none, nor what only it points to")
+def intended():
+    _, rep = report([target("told")], ["--leak-check"], stdin=b"lose\nmean\nmean\n")
+    definite = rep["leaks"]["definite"]
+    check_equal((definite["blocks"], definite["bytes"]), (1, 700), "definite")
+    check_equal(rep["leaks"]["indirect"]["blocks"], 0, "indirect")
+    check(rep["leaks"]["reachable"]["bytes"] >= 700, "the others are reachable")
+
+
+@case("a scan that the program asks for is made")
+def scanned():
+    path = os.path.join(scratch, "rounds")
+    program = Told("-d", "0.1", "--report", "--leak-check=every:1h", "-o", path)
+    program.say("lose", "scan")
+    wait_for(lambda: os.path.exists(path) and "700" in open(path, encoding="utf-8").read(), "a scan")
+    program.end()
+
+
+def build(name, text, *flags):
+    source, out = os.path.join(scratch, name + ".c"), os.path.join(scratch, name)
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(text)
+    done = run([os.environ.get("CC", "cc"), "-I", os.path.join(ROOT, "preload"), "-g", *flags,
+                source, "-o", out])
+    check_equal((done.returncode, done.stderr), (0, b""), "cc " + " ".join(flags))
+    return out
+
+
+@case("heaptop.h in programs of every kind: position-independent or not, static, optimised or not")
+def linked():
+    text = '#include "heaptop.h"\n#include <stdio.h>\n' \
+           'int main(void) { heaptop_mark("m"); printf("%d", heaptop_is_on()); return 0; }\n'
+    for flags, on in ((["-O0"], b"1"), (["-O2", "-no-pie", "-fno-pic"], b"1"), (["-O2", "-no-pie", "-fno-pic", "-fno-plt", "-flto"], b"1"), (["-O2", "-flto"], b"1"),
+                      (["-static"], b"0"), (["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"], b"1"),
+                      (["-x", "c++", "-Wall", "-Wextra", "-Werror"], b"1"), (["-DHEAPTOP_NONE"], b"0")):
+        program = build("linked", text, *flags)
+        check_equal(run([program]).stdout, b"0", "alone: %s" % flags)
+        check_equal(run([program], env=environment(LD_PRELOAD=LIBRARY)).stdout, on, "recorded: %s" % flags)
+
+
+@case("LeakSanitizer's interface, in a program that has it")
+def sanitized():
+    program = build("sanitized", """
+#include <stdlib.h>
+void __lsan_ignore_object(const void *p) __attribute__((weak));
+void __lsan_disable(void) __attribute__((weak));
+void __lsan_enable(void) __attribute__((weak));
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+void *volatile last;
+int main(void)
+{
+	if (!__lsan_ignore_object)
+		return 0;
+	last = malloc(600);
+	__lsan_ignore_object(last);
+	__lsan_disable();
+	last = malloc(400);
+	__lsan_enable();
+	last = malloc(30);
+	last = NULL;
+	return __lsan_do_recoverable_leak_check();
+}
+""")
+    check_equal(run([program]).returncode, 0, "alone")
+    _, rep = report([program], ["--leak-check"])
+    check_equal(rep["leaks"]["definite"]["bytes"], 30, "definite")
+    check_equal(rep["totals"]["paused_bytes"], 400, "left out")
+
+
+run_cases()
