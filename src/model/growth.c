@@ -80,7 +80,6 @@ static void merge(struct growth_site *g)
 
 		g->past_low[i] = low[0] < low[1] ? low[0] : low[1];
 		g->past_high[i] = high[0] > high[1] ? high[0] : high[1];
-		g->past_allocs[i] = g->past_allocs[2 * i] + g->past_allocs[2 * i + 1];
 	}
 }
 
@@ -96,12 +95,20 @@ void growth_site_span(struct growth_site *g, const struct growth_clock *c)
 		return;
 	g->past_low[c->merges ? GROWTH_LIFE - 1 : c->life - 1] = g->life_low;
 	g->past_high[c->merges ? GROWTH_LIFE - 1 : c->life - 1] = g->life_high;
-	g->past_allocs[c->merges ? GROWTH_LIFE - 1 : c->life - 1] =
-		g->allocs > g->life_allocs ? (float)(g->allocs - g->life_allocs) : 0;
-	g->life_allocs = g->allocs;
 	g->life_low = g->life_high = g->now;
 	if (c->merges)
 		merge(g);
+}
+
+void growth_count_span(struct growth_count *g, const struct growth_clock *c)
+{
+	if (!c->ends || !c->ends_life)
+		return;
+	g->past_allocs[c->merges ? GROWTH_LIFE - 1 : c->life - 1] =
+		g->allocs > g->life_allocs ? (float)(g->allocs - g->life_allocs) : 0;
+	g->life_allocs = g->allocs;
+	for (unsigned i = 0; c->merges && i < GROWTH_LIFE / 2; i++)
+		g->past_allocs[i] = g->past_allocs[2 * i] + g->past_allocs[2 * i + 1];
 }
 
 void growth_site_add(struct growth_site *g, uint64_t live_bytes, bool first)
@@ -117,14 +124,14 @@ void growth_site_add(struct growth_site *g, uint64_t live_bytes, bool first)
 	g->life_high = now > g->life_high ? now : g->life_high;
 }
 
-void growth_site_count(struct growth_site *g, uint64_t allocs, bool first)
+void growth_count_add(struct growth_count *g, uint64_t allocs, bool first)
 {
 	g->allocs = allocs;
 	if (first)
 		g->life_allocs = allocs;
 }
 
-unsigned growth_spans(const struct growth_site *g, const struct growth_clock *c,
+unsigned growth_spans(const struct growth_count *g, const struct growth_clock *c,
 	struct growth_span out[GROWTH_SPANS])
 {
 	for (unsigned i = 0; i < c->life; i++)

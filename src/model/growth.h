@@ -19,7 +19,7 @@
  *
  * Windows are the whole past, its last half and quarter, and some recent seconds; the most certain
  * result counts. Spans of the whole past become longer with it, so a site takes the same few
- * hundred bytes after a minute and after a month. The two structs are the only state.
+ * hundred bytes after a minute and after a month. The structs are the only state.
  */
 #ifndef SRC_MODEL_GROWTH_H
 #define SRC_MODEL_GROWTH_H
@@ -44,24 +44,29 @@ struct growth_clock {
 };
 
 /* Minimum and maximum of live bytes per span, oldest first. Starts as zeros: nothing was live
- * before. */
+ * before; as long as nothing is, it stays so. */
 struct growth_site {
 	float low, high, life_low, life_high; /* of the current spans */
 	float now;
 	float recent_low[GROWTH_RECENT], recent_high[GROWTH_RECENT];
 	float past_low[GROWTH_LIFE], past_high[GROWTH_LIFE];
+};
+
+/* Allocations per span of the whole past, oldest first. Starts as zeros. */
+struct growth_count {
 	uint64_t allocs, life_allocs; /* so far, and at the current span's start */
 	float past_allocs[GROWTH_LIFE]; /* in each span */
 };
 
-/* Call it first at each tick. True: call growth_site_span for every site. */
+/* Call it first at each tick. True: call growth_site_span and growth_count_span for every site. */
 bool growth_clock_tick(struct growth_clock *c, uint64_t now_ns);
 /* A span has ended. */
 void growth_site_span(struct growth_site *g, const struct growth_clock *c);
+void growth_count_span(struct growth_count *g, const struct growth_clock *c);
 /* Adds the current live bytes. `first`: the first tick of all; they may be older. */
 void growth_site_add(struct growth_site *g, uint64_t live_bytes, bool first);
 /* Adds the allocations so far. `first`: as above. */
-void growth_site_count(struct growth_site *g, uint64_t allocs, bool first);
+void growth_count_add(struct growth_count *g, uint64_t allocs, bool first);
 
 /* Blocks allocated in a span of the whole past. */
 struct growth_span {
@@ -70,7 +75,7 @@ struct growth_span {
 };
 #define GROWTH_SPANS (GROWTH_LIFE + 1)
 /* Fills in the spans, oldest first; returns their number. Earlier allocations are in none. */
-unsigned growth_spans(const struct growth_site *g, const struct growth_clock *c,
+unsigned growth_spans(const struct growth_count *g, const struct growth_clock *c,
 	struct growth_span out[GROWTH_SPANS]);
 /*
  * `error`: margin of error of the live bytes. `sure` of the result is 0 if the site does not grow.

@@ -2,8 +2,8 @@
 /*
  * Makes snapshots from raw counters. The session calls this once a tick, on the main thread. It
  * keeps the past of each site: its recent live bytes for the trend, its values at the readings for
- * rates (rates.h), its spans for growth (growth.h). That is at most 800 bytes per site, and a tick
- * costs O(sites).
+ * rates (rates.h), its spans for growth (growth.h). That is at most 900 bytes per site, and 250 of
+ * one that had nothing live at any tick. A tick costs O(sites).
  */
 #include <assert.h>
 #include <errno.h>
@@ -15,21 +15,30 @@
 #include "src/model/rates.h"
 #include "src/model/stacks.h"
 #include "src/model/thread_rates.h"
+#include "src/util/shortage.h"
+
+/* A site's live bytes at recent ticks. */
+struct past_live {
+	uint64_t trend[SNAP_TREND_POINTS]; /* ring, see model_trend */
+	uint64_t reading[RATES_READINGS]; /* ring, parallel to rates.reading */
+	struct growth_site growth;
+};
 
 /* A site at recent ticks. Zeros stand for the time before it existed. */
 struct past {
 	uint64_t seen; /* number of the last tick that had it; 0: never */
-	uint64_t trend[SNAP_TREND_POINTS]; /* ring, see model_trend */
-	uint64_t reading_live[RATES_READINGS]; /* rings, parallel to rates.reading */
-	uint64_t reading_allocs[RATES_READINGS];
-	struct growth_site growth;
+	uint64_t reading_allocs[RATES_READINGS]; /* ring, parallel to rates.reading */
+	struct growth_count count;
+	struct past_live *live; /* owned; NULL: nothing was live, all of it is 0 */
 };
+
+#define PAST_CHUNK 64u /* sites; so that a growing table is neither copied nor half empty */
 
 struct model {
 	struct stacks stacks;
 	struct thread_rates threads;
-	struct past *past; /* by position in `stacks` */
-	size_t past_cap;
+	struct past **past; /* by position in `stacks`, in chunks that never move */
+	size_t past_chunks;
 	struct growth_clock growth;
 	uint64_t ticks;
 	uint64_t last_ns;
@@ -42,32 +51,45 @@ struct model *model_new(void)
 	return calloc(1, sizeof(struct model));
 }
 
+static struct past *model_past(const struct model *m, size_t position)
+{
+	return &m->past[position / PAST_CHUNK][position % PAST_CHUNK];
+}
+
+static void model_past_free(struct model *m)
+{
+	for (size_t i = 0; i < m->past_chunks * PAST_CHUNK; i++)
+		free(model_past(m, i)->live);
+	for (size_t i = 0; i < m->past_chunks; i++)
+		free(m->past[i]);
+	free(m->past);
+}
+
 void model_free(struct model *m)
 {
 	if (!m)
 		return;
 	stacks_free(&m->stacks);
 	thread_rates_free(&m->threads);
-	free(m->past);
+	model_past_free(m);
 	free(m);
 }
 
 /* Reserves the past of every site; new entries start as zeros. */
 static int model_past_reserve(struct model *m)
 {
-	size_t cap = m->past_cap ? m->past_cap : 256;
-	struct past *past;
+	struct past **chunks;
 
-	if (m->stacks.count < m->past_cap)
+	if (m->stacks.count < m->past_chunks * PAST_CHUNK)
 		return 0;
-	while (cap <= m->stacks.count)
-		cap *= 2;
-	past = realloc(m->past, cap * sizeof(*past));
-	if (!past)
+	chunks = realloc(m->past, (m->past_chunks + 1) * sizeof(struct past *));
+	if (!chunks)
 		return -ENOMEM;
-	memset(past + m->past_cap, 0, (cap - m->past_cap) * sizeof(*past));
-	m->past = past;
-	m->past_cap = cap;
+	m->past = chunks;
+	chunks[m->past_chunks] = calloc(PAST_CHUNK, sizeof(struct past));
+	if (!chunks[m->past_chunks])
+		return -ENOMEM;
+	m->past_chunks++;
 	return 0;
 }
 
@@ -98,12 +120,25 @@ int model_frame_resolve(
 /* A site that was missing for some ticks: its changes are unknown, so show none. */
 static void model_past_flatten(struct past *p, const struct model_site *in)
 {
-	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
-		p->trend[i] = in->live_bytes;
-	for (unsigned i = 0; i < RATES_READINGS; i++) {
-		p->reading_live[i] = in->live_bytes;
+	for (unsigned i = 0; i < RATES_READINGS; i++)
 		p->reading_allocs[i] = in->allocs;
+	if (!p->live)
+		return;
+	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
+		p->live->trend[i] = in->live_bytes;
+	for (unsigned i = 0; i < RATES_READINGS; i++)
+		p->live->reading[i] = in->live_bytes;
+}
+
+/* From its first live bytes on a site has a past of them. NULL: it has none; or out of memory, then
+ * it looks as if it had just come. */
+static struct past_live *model_past_live(struct past *p, uint64_t live_bytes)
+{
+	if (!p->live && live_bytes) {
+		p->live = calloc(1, sizeof(*p->live));
+		shortage_note(p->live ? 0 : ENOMEM);
 	}
+	return p->live;
 }
 
 /*
@@ -117,9 +152,10 @@ static void model_trend(const struct model *m, struct past *p, struct snap_site 
 	uint64_t step = (m->ticks + phase) / SNAP_TREND_TICKS,
 		 points = step - (1 + phase) / SNAP_TREND_TICKS + 1;
 
-	p->trend[step % SNAP_TREND_POINTS] = out->live_bytes;
-	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
-		out->trend[i] = p->trend[(step + 1 + i) % SNAP_TREND_POINTS];
+	if (p->live)
+		p->live->trend[step % SNAP_TREND_POINTS] = out->live_bytes;
+	for (unsigned i = 0; p->live && i < SNAP_TREND_POINTS; i++)
+		out->trend[i] = p->live->trend[(step + 1 + i) % SNAP_TREND_POINTS];
 	out->trend_points = points < SNAP_TREND_POINTS ? (uint8_t)points : SNAP_TREND_POINTS;
 }
 
@@ -172,7 +208,8 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	struct rates_window w, struct snap_site *out)
 {
 	const struct stacks_entry *entry = stacks_at(&m->stacks, position);
-	struct past *p = &m->past[position];
+	struct past *p = model_past(m, position);
+	struct past_live *live = model_past_live(p, in->live_bytes);
 
 	model_counters(in, out);
 	out->alloc_function = entry->alloc_function;
@@ -181,26 +218,36 @@ static void model_site(struct model *m, size_t position, const struct model_site
 		model_past_flatten(p, in);
 	p->seen = m->ticks;
 	/* Before spans end: allocations since the last tick belong to the span that ends. */
-	growth_site_count(&p->growth, in->allocs, m->ticks == 1);
-	rates_site(w, p->reading_live[w.slot], p->reading_allocs[w.slot], out);
+	growth_count_add(&p->count, in->allocs, m->ticks == 1);
+	rates_site(w, live ? live->reading[w.slot] : 0, p->reading_allocs[w.slot], out);
 	model_trend(m, p, out);
-	if (w.keep >= 0) {
-		p->reading_live[w.keep] = in->live_bytes;
+	if (w.keep >= 0)
 		p->reading_allocs[w.keep] = in->allocs;
-	}
+	if (w.keep >= 0 && live)
+		live->reading[w.keep] = in->live_bytes;
 }
 
 /* Judges the growth of the snapshot's sites; `now_ns` is its time. */
 static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sites, size_t n)
 {
-	if (!m->ended && growth_clock_tick(&m->growth, now_ns))
-		for (size_t i = 0; i < m->stacks.count; i++)
-			growth_site_span(&m->past[i].growth, &m->growth);
-	for (size_t i = 0; i < n; i++) {
-		struct growth_site *g = &m->past[stacks_find(&m->stacks, sites[i].id)].growth;
+	bool ends = !m->ended && growth_clock_tick(&m->growth, now_ns);
 
-		growth_site_add(g, sites[i].live_bytes, m->ticks == 1);
-		sites[i].growth = growth_judge(g, &m->growth, sites[i].error.live_bytes);
+	for (size_t i = 0; ends && i < m->stacks.count; i++) {
+		struct past *p = model_past(m, i);
+
+		growth_count_span(&p->count, &m->growth);
+		if (p->live)
+			growth_site_span(&p->live->growth, &m->growth);
+	}
+	for (size_t i = 0; i < n; i++) {
+		long position = stacks_find(&m->stacks, sites[i].id);
+		struct past_live *live = model_past(m, (size_t)position)->live;
+
+		if (!live)
+			continue;
+		growth_site_add(&live->growth, sites[i].live_bytes, m->ticks == 1);
+		sites[i].growth =
+			growth_judge(&live->growth, &m->growth, sites[i].error.live_bytes);
 	}
 }
 
@@ -221,7 +268,9 @@ unsigned model_site_spans(const struct model *m, uint32_t id, struct growth_span
 {
 	long position = stacks_find(&m->stacks, id);
 
-	return position < 0 ? 0 : growth_spans(&m->past[position].growth, &m->growth, out);
+	return position < 0
+		       ? 0
+		       : growth_spans(&model_past(m, (size_t)position)->count, &m->growth, out);
 }
 
 /* Shares follow the threads. Their names point to the snapshot's own threads. */

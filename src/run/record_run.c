@@ -36,8 +36,14 @@ static bool goes_on(struct headless *t)
 int record_run(const struct options *o)
 {
 	static struct headless t;
-	int rc = headless_open(&t, o, STDERR_FILENO);
+	static struct options mine;
 	bool go_on = true;
+	int rc;
+
+	/* Nobody looks at the past here, and the file has it. */
+	mine = *o;
+	mine.history_limit = 0;
+	rc = headless_open(&t, &mine, STDERR_FILENO);
 
 	if (rc != 0)
 		return rc;

@@ -5,16 +5,20 @@
  */
 #include "src/session/name_requests.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include "shm/layout.h"
 
 #define TABLE_START 1024u
 #define INLINES_MAX 64u /* frames named per address; deeper than any compiler nests inlines */
 
+/* Of each frame of a new stack: a million of them may wait. */
 struct waiter {
-	uint32_t site, index;
+	uint32_t site : 22, index : 10;
 	uint32_t next; /* in n->waiters, 0: last */
 };
+static_assert(HT_SITES_MAX <= 1u << 22 && HT_DEPTH_MAX <= 1u << 10, "they fit");
 
 struct address {
 	uint64_t offset, pc;
@@ -35,7 +39,7 @@ struct name_requests {
 	uint32_t mask;
 	struct waiter *waiters; /* [0] unused */
 	uint32_t waiter_count, waiter_room;
-	uint32_t waiter_free;
+	uint32_t waiter_free, waiting;
 };
 
 struct name_requests *name_requests_new(struct model *model, struct sym *sym)
@@ -176,7 +180,16 @@ static int wait_add(struct name_requests *n, struct address *a, uint32_t site, u
 	}
 	n->waiters[at] = (struct waiter){ site, index, a->waiting };
 	a->waiting = at;
+	n->waiting++;
 	return 0;
+}
+
+static void waiters_drop(struct name_requests *n)
+{
+	free(n->waiters);
+	n->waiters = NULL;
+	n->waiter_room = n->waiter_free = 0;
+	n->waiter_count = 1;
 }
 
 int name_requests_want(struct name_requests *n, const struct name_requests_frame *f)
@@ -209,9 +222,12 @@ bool name_requests_collect(struct name_requests *n)
 			deliver(n, a, n->waiters[at].site, n->waiters[at].index);
 			n->waiters[at].next = n->waiter_free;
 			n->waiter_free = at;
+			n->waiting--;
 		}
 		any = true;
 	}
+	if (any && n->waiting == 0)
+		waiters_drop(n);
 	return any;
 }
 
