@@ -12,6 +12,7 @@
 #include "preload/sample.h"
 #include "preload/tick.h"
 #include "preload/unwind.h"
+#include "preload/wrong_free.h"
 
 /* Whether a site is that of stacks without room, which may have found room since. */
 static bool is_ancestor(uint32_t site)
@@ -126,9 +127,83 @@ void event_free_shared(uint64_t addr, const struct live_block *b)
 		addr, b->size, counter_site(&recorder_shared, live_counter(b)), HT_EVENT_FREE);
 }
 
+/* ---- wrong frees ---- */
+
+/* The site of the active hook, which frees. Without a recorder, the catch-all. */
+static uint32_t freeing_site(struct recorder *r, enum ht_function function)
+{
+	uintptr_t frame = state_thread.busy & ~(uintptr_t)1; /* reentry.h */
+	struct stack_cache_leaf *leaf;
+
+	if (!r || frame == 0)
+		return 0;
+	leaf = stack_cache_find(&r->guards, stack_cache_root(&r->guards, frame), frame, function);
+	return leaf ? leaf->site : event_take_stack(r, frame, function, NULL)->site;
+}
+
+static void wrong_note(struct recorder *r, enum ht_function function, const struct wrong_free *what)
+{
+	wrong_frees_add(&state_segment, what, freeing_site(r, function));
+}
+
+/* Whether the block is of another family than `function`; unknown ones are not. */
+static bool is_mismatched(
+	const struct counter_owner *o, uint32_t counter, enum ht_function function)
+{
+	uint32_t family = counter_family(o, counter);
+
+	return family != HT_FAMILY_ANY && family != ht_family(function);
+}
+
+static void family_check(struct recorder *r, uint64_t addr, uint32_t counter, uint64_t size,
+	enum ht_function function)
+{
+	const struct counter_owner *o = r ? &r->counters : &recorder_shared;
+	struct wrong_free what = { .kind = HT_WRONG_MISMATCHED, .addr = addr, .bytes = size };
+
+	if (!is_mismatched(o, counter, function))
+		return;
+	what.alloc_site = counter_site(o, counter);
+	wrong_note(r, function, &what);
+}
+
+void event_wrong_size(struct recorder *r, uint64_t addr, uint32_t counter, uint64_t size,
+	uint64_t want, enum ht_function function)
+{
+	const struct counter_owner *o = r ? &r->counters : &recorder_shared;
+	struct wrong_free what = {
+		.kind = HT_WRONG_SIZED, .addr = addr, .bytes = size, .want = want
+	};
+
+	if (is_mismatched(o, counter, function))
+		return;
+	what.alloc_site = counter_site(o, counter);
+	wrong_note(r, function, &what);
+}
+
+void event_check_shared(
+	uint64_t addr, const struct live_block *b, enum ht_function function, uint64_t want)
+{
+	if (live_counter(b) == HT_COUNTER_HIDDEN)
+		return;
+	family_check(NULL, addr, live_counter(b), b->size, function);
+	if (want != EVENT_ANY_SIZE && want != b->size)
+		event_wrong_size(NULL, addr, live_counter(b), b->size, want, function);
+}
+
+uint32_t event_freed_foreign(struct recorder *r, uint64_t addr, uint32_t counter,
+	const struct counter_freed *end, enum ht_function function)
+{
+	family_check(r, addr, counter, end->size, function);
+	return counter_free_foreign(&state_segment, &r->counters, counter, end);
+}
+
+/* ---- rare frees ---- */
+
 /* A sampled block is temporary if its thread has allocated no other since; bypassing frees in
  * between were not seen. */
-bool event_freed(struct recorder *r, uint64_t addr, const struct live_block *b)
+bool event_freed(
+	struct recorder *r, uint64_t addr, const struct live_block *b, enum ht_function function)
 {
 	uint64_t tick = tick_now(r);
 	struct counter_freed end = { .size = b->size,
@@ -138,12 +213,14 @@ bool event_freed(struct recorder *r, uint64_t addr, const struct live_block *b)
 
 	if (live_counter(b) == HT_COUNTER_HIDDEN)
 		return false;
+	family_check(r, addr, live_counter(b), b->size, function);
 	count_freed(&r->counters, addr, b, &end);
 	event_append(r, addr, b->size, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
 	return true;
 }
 
-bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry, bool *counts)
+bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry,
+	enum ht_function function, uint64_t want, bool *counts)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	struct live_block b;
@@ -152,10 +229,14 @@ bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry, bool 
 
 	*counts = false;
 	if (!entry) {
-		if (live_remove_slow(&state_segment, addr, &b))
-			*counts = event_freed(r, addr, &b);
-		else
-			ours = event_unknown_free(r, p);
+		if (live_remove_slow(&state_segment, addr, &b)) {
+			if (want != EVENT_ANY_SIZE && want != b.size &&
+				live_counter(&b) != HT_COUNTER_HIDDEN)
+				event_wrong_size(r, addr, live_counter(&b), b.size, want, function);
+			*counts = event_freed(r, addr, &b, function);
+		} else {
+			ours = event_unknown_free(r, p, function);
+		}
 	}
 	r->last_block = 0;
 	return ours;
@@ -203,13 +284,17 @@ void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, u
 	r->last_block = addr;
 }
 
-bool event_unknown_free(const struct recorder *r, const void *p)
+bool event_unknown_free(struct recorder *r, const void *p, enum ht_function function)
 {
 	uint32_t slot = event_slot(r);
+	struct wrong_free what;
 
 	if (next_is_arena(p))
 		return false;
-	if (!sample_was_on())
-		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	if (sample_was_on())
+		return true;
+	thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	if (wrong_free_explain((uint64_t)(uintptr_t)p, &what))
+		wrong_note(r, function, &what);
 	return true;
 }

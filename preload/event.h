@@ -35,16 +35,35 @@ HT_HOT bool event_insert_at(uint64_t *entry, uint64_t addr, size_t size, uint32_
 	return true;
 }
 
+/*
+ * `function`, below: the one that frees. `want`: the size that it passes, or EVENT_ANY_SIZE. A
+ * mismatch is recorded with the stack of the active hook.
+ */
+#define EVENT_ANY_SIZE UINT64_MAX
+
 /* Counts the free of a block that was taken out of the live table, a hidden or sampled one, too.
  * Returns whether it counts. */
-bool event_freed(struct recorder *r, uint64_t addr, const struct live_block *b);
+bool event_freed(
+	struct recorder *r, uint64_t addr, const struct live_block *b, enum ht_function function);
+/* Counts the free of an exactly recorded block, with a counter that is another thread's, or of
+ * another family. Returns its site. */
+uint32_t event_freed_foreign(struct recorder *r, uint64_t addr, uint32_t counter,
+	const struct counter_freed *end, enum ht_function function);
+/* Records that a block of `size` bytes is freed as one of `want` bytes, unless its family is wrong,
+ * too: that is recorded as the block's free is counted. */
+void event_wrong_size(struct recorder *r, uint64_t addr, uint32_t counter, uint64_t size,
+	uint64_t want, enum ht_function function);
+/* For a free without a recorder: checks its function and size. */
+void event_check_shared(
+	uint64_t addr, const struct live_block *b, enum ht_function function, uint64_t want);
 /* Frees a block whose entry is not the usual one, or hidden: `entry` is what live_take returned, 0
  * if the block is still in the live table. False: the block is the bootstrap arena's. *counts: its
  * free counts. */
-bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry, bool *counts);
+bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry,
+	enum ht_function function, uint64_t want, bool *counts);
 /* Counts the free of a block that is not in the live table, and so is unknown. False: it is the
  * bootstrap arena's. */
-bool event_unknown_free(const struct recorder *r, const void *p);
+bool event_unknown_free(struct recorder *r, const void *p, enum ht_function function);
 
 /* Counts the free of a block in the shared slot only. */
 void event_free_shared(uint64_t addr, const struct live_block *b);

@@ -109,7 +109,7 @@ __attribute__((always_inline)) static inline void *realloc_recorded(
 	struct record_realloc m;
 	void *q;
 
-	record_realloc_begin(frame, &m, p);
+	record_realloc_begin(frame, &m, p, function);
 	q = next.realloc(p, size);
 	if (q)
 		record_realloc_done(frame, &m, p, q, size, function);
@@ -156,7 +156,7 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 
 TAIL_CALLED static void free_recorded(void *p)
 {
-	if (record_free_inline(RECORD_FRAME, p))
+	if (record_free_inline(RECORD_FRAME, p, HT_FN_FREE, EVENT_ANY_SIZE))
 		next.free(p);
 }
 

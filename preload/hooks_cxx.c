@@ -146,7 +146,7 @@ static void plain_delete(void *p)
 		return p;                                                                          \
 	}
 
-#define DELETE(symbol, params, args)                                                               \
+#define DELETE(symbol, params, args, recorded)                                                     \
 	HOOK void symbol params;                                                                   \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
 	static struct next_cxx *entry_##symbol NEXT_CXX_TABLE = &next_##symbol;                    \
@@ -168,7 +168,7 @@ static void plain_delete(void *p)
 			next.free(p);                                                              \
 			return;                                                                    \
 		}                                                                                  \
-		if (!record_free(RECORD_FRAME, p))                                                 \
+		if (!(recorded))                                                                   \
 			return;                                                                    \
 		if (__builtin_expect(next_cxx_direct, 1)) {                                        \
 			next.free(p);                                                              \
@@ -192,18 +192,30 @@ NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *tag),
 	(size, align, tag), align, HT_FN_NEW_ARRAY_ALIGNED_NOTHROW, NULL)
 
-DELETE(_ZdlPv, (void *p), (p))
-DELETE(_ZdaPv, (void *p), (p))
-DELETE(_ZdlPvm, (void *p, size_t size), (p, size))
-DELETE(_ZdaPvm, (void *p, size_t size), (p, size))
-DELETE(_ZdlPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag))
-DELETE(_ZdaPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag))
-DELETE(_ZdlPvSt11align_val_t, (void *p, size_t align), (p, align))
-DELETE(_ZdaPvSt11align_val_t, (void *p, size_t align), (p, align))
-DELETE(_ZdlPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align))
-DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align))
-DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
-DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
+DELETE(_ZdlPv, (void *p), (p),
+	record_delete(RECORD_FRAME, p))
+DELETE(_ZdaPv, (void *p), (p),
+	record_delete_array(RECORD_FRAME, p))
+DELETE(_ZdlPvm, (void *p, size_t size), (p, size),
+	record_delete_sized(p, size, RECORD_FRAME))
+DELETE(_ZdaPvm, (void *p, size_t size), (p, size),
+	record_delete_array_sized(p, size, RECORD_FRAME))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag),
+	record_delete(RECORD_FRAME, p))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag),
+	record_delete_array(RECORD_FRAME, p))
+DELETE(_ZdlPvSt11align_val_t, (void *p, size_t align), (p, align),
+	record_delete_aligned(RECORD_FRAME, p))
+DELETE(_ZdaPvSt11align_val_t, (void *p, size_t align), (p, align),
+	record_delete_array_aligned(RECORD_FRAME, p))
+DELETE(_ZdlPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align),
+	record_delete_aligned_sized(p, size, RECORD_FRAME))
+DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align),
+	record_delete_array_aligned_sized(p, size, RECORD_FRAME))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag),
+	record_delete_aligned(RECORD_FRAME, p))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag),
+	record_delete_array_aligned(RECORD_FRAME, p))
 /* clang-format on */
 
 /* C23's sized frees. If libc lacks them, a program that refers to them weakly finds ours, so they

@@ -52,30 +52,41 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
 }
 
-/* Counts the free of a block that was taken out of the live table: an exactly recorded one. */
-HT_HOT void hot_freed(
-	struct recorder *r, uint64_t addr, uint64_t size, uint32_t counter, uint32_t birth)
+/* Counts the free, by `function`, of a block that was taken out of the live table: an exactly
+ * recorded one. Mostly its counter is this thread's, and its function is of the same family. */
+HT_HOT void hot_freed(struct recorder *r, uint64_t addr, uint64_t size, uint32_t counter,
+	uint32_t birth, enum ht_function function)
 {
 	struct counter_freed end = { .size = size, .temporary = r->last_block == addr };
-	uint32_t site;
+	uint64_t site = counter_own_site(&r->counters, counter, ht_family(function));
 
 	tick_count(r);
 	if (birth != segment_birth(&state_segment))
 		end.life_ticks = event_life(birth);
-	site = counter_free_block(&state_segment, &r->counters, counter, &end);
-	event_append(r, addr, size, site, HT_EVENT_FREE);
+	if (__builtin_expect(site >= HT_SITES_MAX, 0)) {
+		struct counter_freed other = end; /* the ordinary one stays in registers */
+
+		site = event_freed_foreign(r, addr, counter, &other, function);
+	} else {
+		counter_free_own(&state_segment, &r->counters, counter, &end);
+	}
+	event_append(r, addr, size, (uint32_t)site, HT_EVENT_FREE);
 }
 
-/* False: the block is the bootstrap arena's. *counts: the free of this block counts. */
-HT_HOT bool hot_free_recorded(struct recorder *r, void *p, bool *counts)
+/* `function` frees a block of `want` bytes, or EVENT_ANY_SIZE. False: the block is the bootstrap
+ * arena's. *counts: the free of this block counts. */
+HT_HOT bool hot_free_recorded(
+	struct recorder *r, void *p, enum ht_function function, uint64_t want, bool *counts)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p, size;
 	uint64_t entry = live_take(&state_segment, addr, &size);
 	uint32_t counter = live_entry_counter(entry);
 
 	if (__builtin_expect(!entry || counter == HT_COUNTER_HIDDEN, 0))
-		return event_free_unusual(r, p, entry, counts);
-	hot_freed(r, addr, size, counter, live_entry_birth(entry));
+		return event_free_unusual(r, p, entry, function, want, counts);
+	if (want != EVENT_ANY_SIZE && __builtin_expect(size != want, 0))
+		event_wrong_size(r, addr, counter, size, want, function);
+	hot_freed(r, addr, size, counter, live_entry_birth(entry), function);
 	r->last_block = 0;
 	*counts = true;
 	return true;

@@ -9,6 +9,7 @@
 #include "preload/next_allocator.h"
 #include "preload/sample.h"
 #include "preload/unwind.h"
+#include "preload/wrong_free.h"
 
 static bool block_put(uint64_t addr, const struct live_block *b)
 {
@@ -178,8 +179,13 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 {
 	uintptr_t paused;
 
-	if (!lifecycle_on() || next_is_arena(p))
+	if (next_is_arena(p))
 		return;
+	if (!lifecycle_on()) {
+		if (p)
+			wrong_free_missed();
+		return;
+	}
 	paused = reentry_pause(frame);
 	if (enter(frame)) {
 		alloc_outermost(frame, p, size, function);
@@ -195,21 +201,23 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
 	record_alloc_inline(frame, p, size, function);
 }
 
-/* Takes a block out of the live table. */
-static bool block_take(const struct recorder *r, void *p, struct live_block *out)
+/* Takes a block out of the live table, which `function` frees. */
+static bool block_take(
+	struct recorder *r, void *p, enum ht_function function, struct live_block *out)
 {
 	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, out))
 		return true;
-	(void)event_unknown_free(r, p);
+	(void)event_unknown_free(r, p, function);
 	return false;
 }
 
-static void free_shared(void *p)
+static void free_shared(void *p, enum ht_function function, uint64_t want)
 {
 	struct live_block b;
 
-	if (!block_take(NULL, p, &b))
+	if (!block_take(NULL, p, function, &b))
 		return;
+	event_check_shared((uint64_t)(uintptr_t)p, &b, function, want);
 	event_free_shared((uint64_t)(uintptr_t)p, &b);
 }
 
@@ -225,7 +233,7 @@ static void free_nested(void *p)
 		event_free_shared(addr, &b);
 }
 
-bool record_free_slow(uintptr_t frame, void *p)
+bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want)
 {
 	struct recorder *r;
 	uint64_t measured;
@@ -245,9 +253,9 @@ bool record_free_slow(uintptr_t frame, void *p)
 	measured = sample_time_begin();
 	r = recorder_current();
 	if (r)
-		(void)hot_free_recorded(r, p, &counts);
+		(void)hot_free_recorded(r, p, function, want, &counts);
 	else
-		free_shared(p);
+		free_shared(p, function, want);
 	sample_time_end(measured, counts);
 	reentry_leave(true);
 	reentry_resume(paused);
@@ -256,8 +264,23 @@ bool record_free_slow(uintptr_t frame, void *p)
 
 bool record_free(uintptr_t frame, void *p)
 {
-	return record_free_inline(frame, p);
+	return record_free_inline(frame, p, HT_FN_FREE, EVENT_ANY_SIZE);
 }
+
+#define RECORD_DELETE(name, function)                                                              \
+	bool name(uintptr_t frame, void *p)                                                        \
+	{                                                                                          \
+		return record_free_inline(frame, p, function, EVENT_ANY_SIZE);                     \
+	}                                                                                          \
+	bool name##_sized(void *p, uint64_t size, uintptr_t frame)                                 \
+	{                                                                                          \
+		return record_free_inline(frame, p, function, size);                               \
+	}
+
+RECORD_DELETE(record_delete, HT_FN_DELETE)
+RECORD_DELETE(record_delete_array, HT_FN_DELETE_ARRAY)
+RECORD_DELETE(record_delete_aligned, HT_FN_DELETE_ALIGNED)
+RECORD_DELETE(record_delete_array_aligned, HT_FN_DELETE_ARRAY_ALIGNED)
 
 /* Marks the thread from before a block leaves the table until it is back, or another is in its
  * place. A stopped thread shows what a handler would see. */
@@ -296,7 +319,7 @@ static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 }
 
 static __attribute__((noinline)) void realloc_begin_slow(
-	uintptr_t frame, struct record_realloc *m, void *p)
+	uintptr_t frame, struct record_realloc *m, void *p, enum ht_function function)
 {
 	bool entered;
 
@@ -311,32 +334,38 @@ static __attribute__((noinline)) void realloc_begin_slow(
 		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
 		return;
 	}
-	m->known = block_take(recorder_current(), p, &m->block);
+	m->known = block_take(recorder_current(), p, function, &m->block);
 	state_thread.busy = frame | REENTRY_IN_REALLOC;
 }
 
-void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p)
+void record_realloc_begin(
+	uintptr_t frame, struct record_realloc *m, void *p, enum ht_function function)
 {
 	struct recorder *r = reentry_begin(frame);
 
 	m->paused = 0;
 	if (__builtin_expect(!r, 0)) {
-		realloc_begin_slow(frame, m, p);
+		realloc_begin_slow(frame, m, p, function);
 		return;
 	}
 	m->recording = true;
 	in_realloc_begin();
-	m->known = block_take(r, p, &m->block);
+	m->known = block_take(r, p, function, &m->block);
 	reentry_suspend(r, frame);
 }
 
 /* Counts the free of the old block. */
-static void realloc_free_old(struct recorder *r, const struct record_realloc *m, void *p)
+static void realloc_free_old(
+	struct recorder *r, const struct record_realloc *m, void *p, enum ht_function function)
 {
-	if (r)
-		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block);
-	else
-		event_free_shared((uint64_t)(uintptr_t)p, &m->block);
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+
+	if (r) {
+		(void)event_freed(r, addr, &m->block, function);
+	} else {
+		event_check_shared(addr, &m->block, function, EVENT_ANY_SIZE);
+		event_free_shared(addr, &m->block);
+	}
 }
 
 static void realloc_done_outermost(uintptr_t frame, const struct record_realloc *m, void *p,
@@ -347,7 +376,7 @@ static void realloc_done_outermost(uintptr_t frame, const struct record_realloc 
 	uint64_t count;
 
 	if (m->known)
-		realloc_free_old(r, m, p);
+		realloc_free_old(r, m, p, function);
 	count = alloc_outermost(frame, q, size, function);
 	/* Where blocks bypass recording the old block need not be known. */
 	if (m->known || sample_was_on())
@@ -386,9 +415,9 @@ void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, voi
 	}
 	if (__builtin_expect(m->block.counter < HT_COUNTER_HIDDEN, 1))
 		hot_freed(r, (uint64_t)(uintptr_t)p, m->block.size, m->block.counter,
-			live_birth(m->block.tick));
+			live_birth(m->block.tick), function);
 	else
-		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block);
+		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block, function);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
 	in_realloc_end(0);
@@ -431,7 +460,7 @@ void record_realloc_failed(
 		if (sample_takes(size, &rate))
 			count_failed(r, count_of(size, rate));
 	} else if (m->known) {
-		realloc_free_old(r, m, p);
+		realloc_free_old(r, m, p, HT_FN_REALLOC);
 	}
 	if (freed && r)
 		r->last_block = 0;

@@ -16,8 +16,17 @@
 /* The allocator returned `p` for a request of `size` bytes; NULL counts as a failure. */
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);
 /* The program frees `p`, which may be NULL. False: it is the bootstrap arena's and must not go to
- * the next allocator. */
+ * the next allocator. One for each family of functions, since that is a constant of the fast path;
+ * `size`: what a sized operator delete passes. */
 bool record_free(uintptr_t frame, void *p);
+bool record_delete(uintptr_t frame, void *p);
+bool record_delete_array(uintptr_t frame, void *p);
+bool record_delete_aligned(uintptr_t frame, void *p);
+bool record_delete_array_aligned(uintptr_t frame, void *p);
+bool record_delete_sized(void *p, uint64_t size, uintptr_t frame);
+bool record_delete_array_sized(void *p, uint64_t size, uintptr_t frame);
+bool record_delete_aligned_sized(void *p, uint64_t size, uintptr_t frame);
+bool record_delete_array_aligned_sized(void *p, uint64_t size, uintptr_t frame);
 
 /* A block that realloc is about to move. It is out of the live table meanwhile. */
 struct record_realloc {
@@ -26,7 +35,8 @@ struct record_realloc {
 	bool known; /* the block was in the live table */
 	uintptr_t paused; /* frame of the realloc that this one interrupted (reentry.h), or 0 */
 };
-void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p);
+void record_realloc_begin(
+	uintptr_t frame, struct record_realloc *m, void *p, enum ht_function function);
 /* The block became `q`, of `size` bytes. */
 void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, void *q, size_t size,
 	enum ht_function function);
@@ -37,7 +47,7 @@ void record_realloc_failed(
 
 /* The slow path: at start, inside another hook, without a recorder, for NULL. */
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);
-bool record_free_slow(uintptr_t frame, void *p);
+bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want);
 
 /* record_alloc, inline: for the hottest hooks. */
 HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_function function)
@@ -53,8 +63,8 @@ HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_f
 	reentry_end(r);
 }
 
-/* record_free, inline. */
-HT_HOT bool record_free_inline(uintptr_t frame, void *p)
+/* A free by `function` of a block of `want` bytes, or EVENT_ANY_SIZE, inline. */
+HT_HOT bool record_free_inline(uintptr_t frame, void *p, enum ht_function function, uint64_t want)
 {
 	struct recorder *r = reentry_begin(frame);
 	bool ours, counts;
@@ -62,9 +72,9 @@ HT_HOT bool record_free_inline(uintptr_t frame, void *p)
 	modules_free_called(((const uint64_t *)frame)[1]);
 	if (__builtin_expect(!r || !p, 0)) {
 		reentry_end(r);
-		return record_free_slow(frame, p);
+		return record_free_slow(frame, p, function, want);
 	}
-	ours = hot_free_recorded(r, p, &counts);
+	ours = hot_free_recorded(r, p, function, want, &counts);
 	reentry_end(r);
 	return ours;
 }

@@ -87,6 +87,17 @@ static inline void ht_add_own_64(uint64_t *p, uint64_t v)
 #endif
 }
 
+/* Clears bits where only this thread writes. As ht_add_own_64: one instruction, as a plain store
+ * is. */
+static inline void ht_clear_own_64(uint64_t *p, uint64_t bits)
+{
+#if defined(__x86_64__) && !defined(HT_SEEN_BY_SANITIZER)
+	__asm__("andq %1, %0" : "+m"(*p) : "er"(~bits) : "cc");
+#else
+	__atomic_store_n(p, __atomic_load_n(p, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Whether a word has this value: for what each hook asks first. Compares in memory, which is one
  * instruction where a load and a comparison are two. x86 keeps loads in order by itself; "memory"
  * keeps the compiler from moving later ones ahead. */

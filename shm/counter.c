@@ -37,19 +37,29 @@ static struct ht_hist *hist_of(const struct segment *s, const struct ht_counter 
 	return hist_at(s, c->hist == HT_HIST_FEW ? 0 : c->hist);
 }
 
-static uint32_t *owner_word(const struct segment *s, uint32_t counter)
+static uint64_t *owner_word(const struct segment *s, uint32_t counter)
 {
-	return segment_at(s, segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t)));
+	return segment_at(s, segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint64_t)));
 }
 
 /* Memory for what else a counter of that number needs. */
 static bool rest_commit(const struct segment *s, uint32_t counter)
 {
-	uint64_t owner = segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t)),
+	uint64_t owner = segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint64_t)),
 		 peak = segment_element(s, HT_REGION_AT_PEAK, counter, sizeof(struct ht_at_peak));
 
-	return commit_range(s, owner, sizeof(uint32_t)) == 0 &&
+	return commit_range(s, owner, sizeof(uint64_t)) == 0 &&
 	       commit_range(s, peak, sizeof(struct ht_at_peak)) == 0;
+}
+
+/* The family of a site's function. */
+static uint32_t family_of(const struct segment *s, uint32_t site)
+{
+	const struct ht_site *of = stack_site(s, site);
+
+	if ((of->flags & HT_SITE_ANCESTOR) != 0 || of->node == 0)
+		return HT_FAMILY_ANY;
+	return ht_family((uint32_t)stack_node(s, of->node)->pc & HT_LEAF_FUNCTION);
 }
 
 /* The second half is slot 0's: even when the first is used up, there is one for each site. */
@@ -71,7 +81,7 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 	ht_store_relaxed_64(&counter_at(s, index)->key,
 		ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_ANY));
 	counter_at(s, index)->hist = HT_HIST_FEW;
-	ht_store_relaxed_32(owner_word(s, index), ht_owner(site, slot));
+	ht_store_relaxed_64(owner_word(s, index), ht_owner_word(site, slot, family_of(s, site)));
 	return index;
 }
 
@@ -304,6 +314,8 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 	o->owners = owner_word(s, 0);
 	o->slot = slot;
 	o->own = ht_owner(0, slot);
+	for (uint32_t i = 0; i < HT_FAMILY_COUNT; i++)
+		o->own_of[i] = ht_owner_word(0, slot, i);
 }
 
 static uint32_t counter_number(const struct counter_owner *o, const struct ht_counter *c)
@@ -449,7 +461,7 @@ static void foreign_count(const struct counter_owner *o, uint32_t owner, struct 
 uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
 	const struct counter_freed *end)
 {
-	uint32_t owner = ht_load_relaxed_32(&o->owners[counter]);
+	uint32_t owner = (uint32_t)ht_load_relaxed_64(&o->owners[counter]);
 
 	foreign_count(o, owner, (struct counter_sum){ 1, end->size });
 	counter_free(s, o, ht_owner_site(owner), end);
@@ -559,7 +571,7 @@ void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint
 uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,
 	uint32_t counter, const struct counter_freed *end, const struct poisson_weight *w)
 {
-	uint32_t owner = ht_load_relaxed_32(&o->owners[counter]);
+	uint32_t owner = (uint32_t)ht_load_relaxed_64(&o->owners[counter]);
 
 	foreign_count(o, owner, (struct counter_sum){ w->blocks, w->bytes });
 	counter_free_sampled(s, o, ht_owner_site(owner), end, w);

@@ -47,9 +47,10 @@ struct counter_owner {
 	struct ht_counter *counters; /* number 0 */
 	struct ht_hist *hists; /* number 0 */
 	struct ht_at_peak *at_peak; /* number 0 */
-	const uint32_t *owners; /* number 0 */
+	const uint64_t *owners; /* number 0 */
 	uint32_t slot;
 	uint32_t own; /* ht_owner of site 0 */
+	uint64_t own_of[HT_FAMILY_COUNT]; /* ht_owner_word of site 0 */
 	struct counter_batch_adding adding; /* slot 0, which has many owners, adds at once */
 	uint32_t counter[COUNTER_SITES]; /* of slot 0: all 0, since it has many owners */
 };
@@ -92,10 +93,22 @@ static inline uint64_t *counter_site_live(const struct segment *s, const struct 
 	return &stack_site(s, ht_counter_site(c->key))->live_bytes;
 }
 
-/* The site of a counter that some block has. */
+/* The site of a counter that some block has, and the family of its function. */
 HT_HOT uint32_t counter_site(const struct counter_owner *o, uint32_t counter)
 {
-	return ht_owner_site(ht_load_relaxed_32(&o->owners[counter]));
+	return ht_owner_site((uint32_t)ht_load_relaxed_64(&o->owners[counter]));
+}
+
+static inline uint32_t counter_family(const struct counter_owner *o, uint32_t counter)
+{
+	return (uint32_t)(ht_load_relaxed_64(&o->owners[counter]) >> HT_OWNER_FAMILY_SHIFT);
+}
+
+/* The site of a counter, if it is the owner's, of that family; else HT_SITES_MAX or more. */
+HT_HOT uint64_t counter_own_site(
+	const struct counter_owner *o, uint32_t counter, enum ht_family family)
+{
+	return ht_load_relaxed_64(&o->owners[counter]) ^ o->own_of[family];
 }
 
 struct counter_freed {
@@ -105,7 +118,8 @@ struct counter_freed {
 };
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end);
-/* The same for a block from the live table. Returns its site. */
+/* The same for a block from the live table. Returns its site. A caller that knows by
+ * counter_own_site that the counter is the owner's calls counter_free_own. */
 HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
 	uint32_t counter, const struct counter_freed *end);
 
@@ -338,7 +352,7 @@ HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner
 	uint32_t counter, const struct counter_freed *end)
 {
 	/* The site, if the slot is ours. */
-	uint32_t site = ht_load_relaxed_32(&o->owners[counter]) ^ o->own;
+	uint32_t site = (uint32_t)ht_load_relaxed_64(&o->owners[counter]) ^ o->own;
 
 	if (__builtin_expect(site >= HT_SITES_MAX, 0)) {
 		struct counter_freed other = *end; /* the ordinary one stays in registers */

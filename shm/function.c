@@ -26,6 +26,11 @@ static const char *const names[HT_FUNCTION_COUNT] = {
 	[HT_FN_BRK] = "brk",
 	[HT_FN_SBRK] = "sbrk",
 	[HT_FN_SHMAT] = "shmat",
+	[HT_FN_FREE] = "free",
+	[HT_FN_DELETE] = "operator delete",
+	[HT_FN_DELETE_ARRAY] = "operator delete[]",
+	[HT_FN_DELETE_ALIGNED] = "operator delete(align)",
+	[HT_FN_DELETE_ARRAY_ALIGNED] = "operator delete[](align)",
 };
 
 const char *ht_function_name(uint32_t function)

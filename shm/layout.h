@@ -24,8 +24,8 @@
  *               have in common that found no room (HT_SITE_ANCESTOR); site 0 is the catch-all of
  *               blocks whose stack is unknown
  *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is for site 0
- *   owners      uint32_t[]: the site and slot of the counter of that number, in memory that does
- *               not change, for threads that free another's block (ht_owner)
+ *   owners      uint64_t[]: the site, slot and family of the counter of that number, in memory that
+ *               does not change, for threads that free another's block (ht_owner_word)
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: counts written
  *               there, for lack of room, mean nothing
  *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
@@ -35,6 +35,7 @@
  *   mappings    ht_mapping[]: the ranges of memory that the program has mapped; number 0 is none
  *   notes       ht_note[HT_NOTES]: what the program said through heaptop.h, the latest of it; and
  *               ht_intended[]: leaks that it means to have
+ *   wrong frees ht_wrong_frees: frees that the program should not have made
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it;
  *               not in `committed`: each thread that begins to write there populates its ring
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
@@ -71,10 +72,12 @@
  *
  * Blocks of extent 16 that start in granule 1 or 3 have these in a piece of their own, of tag
  * HT_PIECE_ODD: granule 1 in first[], 3 in second[]. An entry is one word, so that no reader ever
- * sees a mixture (HT_ENTRY_* below). A block of HT_ENTRY_SIZE bytes or more has its size in the
- * next entry of first[], which it owns as well; a block that begins in the last line of a piece may
- * need the two spare ones. Memory comes in groups of up to HT_GROUP_PAGES pages; state[] records
- * for each page whether it, and the one after it in first[], may be touched.
+ * sees a mixture (HT_ENTRY_* below). A free clears one bit of it, HT_ENTRY_BLOCK: so it
+ * keeps the block that was here last, until the next one is stored. A block of HT_ENTRY_SIZE bytes
+ * or more has its size in the next entry of first[], which it owns as well; a block that begins in
+ * the last line of a piece may need the two spare ones. Memory comes in groups of up to
+ * HT_GROUP_PAGES pages; state[] records for each page whether it, and the one after it in first[],
+ * may be touched.
  *
  * Blocks that the table cannot take (of other extents, large ones where the table has no memory
  * yet, no piece left) are in the overflow. It is a hash of levels: level 0 has 2^live_log2 buckets,
@@ -272,6 +275,7 @@ enum ht_region_id {
 	HT_REGION_MAPPED,
 	HT_REGION_MAPPINGS,
 	HT_REGION_NOTES,
+	HT_REGION_WRONG_FREES,
 	HT_REGION_RINGS,
 	HT_REGION_PIECES,
 	HT_REGION_COUNT
@@ -282,7 +286,8 @@ struct ht_region {
 	uint64_t bytes;
 };
 
-/* Who allocated: the pc of a leaf node. Names: ht_function_name(). */
+/* Who allocated, or, from HT_FN_FREE on, freed wrongly: the pc of a leaf node. Names:
+ * ht_function_name(). */
 enum ht_function {
 	HT_FN_NONE,
 	HT_FN_MALLOC,
@@ -308,6 +313,11 @@ enum ht_function {
 	HT_FN_BRK,
 	HT_FN_SBRK,
 	HT_FN_SHMAT,
+	HT_FN_FREE,
+	HT_FN_DELETE,
+	HT_FN_DELETE_ARRAY,
+	HT_FN_DELETE_ALIGNED,
+	HT_FN_DELETE_ARRAY_ALIGNED,
 	HT_FUNCTION_COUNT
 };
 
@@ -315,6 +325,44 @@ enum ht_function {
 static inline int ht_function_maps(uint32_t function)
 {
 	return function >= HT_FN_MMAP && function <= HT_FN_SHMAT;
+}
+
+/* Functions that belong together: a block of one family must be freed by the same. */
+enum ht_family {
+	HT_FAMILY_ANY, /* unknown, as at the catch-all site */
+	HT_FAMILY_MALLOC,
+	HT_FAMILY_NEW,
+	HT_FAMILY_NEW_ARRAY,
+	HT_FAMILY_NEW_ALIGNED,
+	HT_FAMILY_NEW_ARRAY_ALIGNED,
+	HT_FAMILY_COUNT
+};
+
+/* The family of a function that allocates or frees. Inline: the hooks' is a constant. */
+static inline uint32_t ht_family(uint32_t function)
+{
+	switch (function) {
+	case HT_FN_NONE:
+		return HT_FAMILY_ANY;
+	case HT_FN_NEW:
+	case HT_FN_NEW_NOTHROW:
+	case HT_FN_DELETE:
+		return HT_FAMILY_NEW;
+	case HT_FN_NEW_ARRAY:
+	case HT_FN_NEW_ARRAY_NOTHROW:
+	case HT_FN_DELETE_ARRAY:
+		return HT_FAMILY_NEW_ARRAY;
+	case HT_FN_NEW_ALIGNED:
+	case HT_FN_NEW_ALIGNED_NOTHROW:
+	case HT_FN_DELETE_ALIGNED:
+		return HT_FAMILY_NEW_ALIGNED;
+	case HT_FN_NEW_ARRAY_ALIGNED:
+	case HT_FN_NEW_ARRAY_ALIGNED_NOTHROW:
+	case HT_FN_DELETE_ARRAY_ALIGNED:
+		return HT_FAMILY_NEW_ARRAY_ALIGNED;
+	default:
+		return HT_FAMILY_MALLOC;
+	}
 }
 
 #define HT_LEAF_FUNCTION  0xffffu /* of a leaf's pc: enum ht_function */
@@ -383,6 +431,14 @@ static inline uint32_t ht_owner_site(uint32_t owner)
 static inline uint32_t ht_owner_slot(uint32_t owner)
 {
 	return owner >> HT_SITES_LOG2;
+}
+
+/* The same with the family of the site's function, in the table of owners. One comparison shows
+ * that a block is the thread's own, and freed by a function of its family. */
+#define HT_OWNER_FAMILY_SHIFT 32u
+static inline uint64_t ht_owner_word(uint32_t site, uint32_t slot, uint32_t family)
+{
+	return ht_owner(site, slot) | (uint64_t)family << HT_OWNER_FAMILY_SHIFT;
 }
 
 /* A counter's owner; above it the size bucket of all blocks allocated or freed there, and the peak
@@ -618,14 +674,14 @@ struct ht_piece {
 };
 
 /*
- * An entry. Its upper 21 bits, followed by bits 0 and 1, are the counter, which identifies the site
- * and the allocating slot: so one rotation extracts it. Bit 2 tells a block from the other kind.
+ * An entry. Its upper 22 bits, followed by bit 0, are the counter, which identifies the site and
+ * the allocating slot: so one rotation extracts it. Bits 1 and 2 tell a block from the other kinds.
  * Then 3 bits of position, the block's start in 64 bytes, in units of 8: the address's own bits; 7
- * of size, HT_ENTRY_SIZE where the next entry holds it; 30 of birth (live_birth). So an address's
- * low six bits, plus HT_ENTRY_BLOCK, are an entry's, except the counter's two. The other kind
- * holds a size, in its upper 48 bits.
+ * of size, HT_ENTRY_SIZE where the next entry holds it; 29 of birth (live_birth). So an address's
+ * low six bits, plus HT_ENTRY_BLOCK, are an entry's, except the counter's one. The other kinds are
+ * an extension, which holds a size in its upper 48 bits, and a block that was freed.
  */
-#define HT_ENTRY_KIND	       7ull /* mask of HT_ENTRY_EXTENSION */
+#define HT_ENTRY_KIND	       6ull /* mask of the kinds; 0: free, and the rest tells whose it was */
 #define HT_ENTRY_BLOCK	       4ull /* set in a block's */
 #define HT_ENTRY_EXTENSION     2ull
 #define HT_ENTRY_WHICH	       0x3cull /* kind and position of a block */
@@ -633,7 +689,8 @@ struct ht_piece {
 #define HT_ENTRY_SIZE	       127u
 #define HT_ENTRY_LONG_SHIFT    16u
 #define HT_ENTRY_BIRTH_SHIFT   13u
-#define HT_ENTRY_COUNTER_SHIFT 43u /* to the right, with wrap-around */
+#define HT_ENTRY_COUNTER_SHIFT 42u /* to the right, with wrap-around */
+#define HT_ENTRY_BIRTH_BITS    29u
 
 struct ht_live_payload {
 	uint64_t size_rate; /* size in the low 48 bits, poisson_weight's log2 above */
@@ -703,6 +760,48 @@ struct ht_bucket {
 	struct ht_live_payload payload[HT_BUCKET_SLOTS];
 	uint64_t reserved[2];
 };
+
+/* ---- wrong frees ---- */
+
+enum ht_wrong_kind {
+	HT_WRONG_UNKNOWN, /* of an address that no function has returned */
+	HT_WRONG_INSIDE, /* of an address inside a live block */
+	HT_WRONG_DOUBLE, /* of a block that was freed before */
+	HT_WRONG_MISMATCHED, /* by a function of another family */
+	HT_WRONG_SIZED, /* with another size than the block's */
+	HT_WRONG_KINDS
+};
+
+/* Frees of one kind, by one stack, of blocks of one site: a hash, at most HT_WRONG_PROBES from
+ * home. The key is written first, once; the counts are added to it. Sites of frees have no
+ * counters. */
+struct ht_wrong_free {
+	uint64_t key; /* ht_wrong_key; 0: unused */
+	uint64_t count;
+	uint64_t bytes; /* of the blocks; 0 where no block is known */
+	uint64_t addr; /* the address that was freed last */
+	uint64_t offset; /* HT_WRONG_INSIDE: its distance from the block's start */
+	uint64_t want; /* HT_WRONG_SIZED: the size that was passed last */
+	uint64_t reserved[2];
+};
+
+#define HT_WRONG_MOST	     1022u /* fill a unit; a program with more has a pattern of them */
+#define HT_WRONG_PROBES	     64u
+#define HT_WRONG_USED	     (1ull << 63)
+#define HT_WRONG_ALLOC_SHIFT HT_SITES_LOG2
+#define HT_WRONG_KIND_SHIFT  (2 * HT_SITES_LOG2)
+#define HT_WRONG_KIND_BITS   3u
+struct ht_wrong_frees {
+	uint64_t count[8]; /* by ht_wrong_kind: all of them */
+	uint64_t refused[8]; /* of these: no entry was free */
+	struct ht_wrong_free entry[HT_WRONG_MOST];
+};
+
+static inline uint64_t ht_wrong_key(uint32_t kind, uint32_t site, uint32_t alloc_site)
+{
+	return HT_WRONG_USED | (uint64_t)kind << HT_WRONG_KIND_SHIFT |
+	       (uint64_t)alloc_site << HT_WRONG_ALLOC_SHIFT | site;
+}
 
 /* Live bytes over time: point i is the largest value in [i, i+1) * step_ns since start. When all
  * points are used, neighbours merge and step_ns doubles. */
@@ -920,6 +1019,7 @@ struct ht_private {
 		    sizeof(struct ht_counter) * 2166136261u ^                                      \
 		    sizeof(struct ht_variance) * 709607u ^ sizeof(struct ht_event) * 97u ^         \
 		    sizeof(struct ht_at_peak) * 65599u ^ HT_SIZE_BITS * 8191u ^                    \
+		    sizeof(struct ht_wrong_free) * 127u ^ HT_ENTRY_BIRTH_BITS * 61u ^              \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
 		    sizeof(struct ht_mapped) * 37u ^ sizeof(struct ht_mapping) * 41u ^             \
 		    offsetof(struct ht_header, mapping_lock) * 43u ^                               \
@@ -949,6 +1049,7 @@ static_assert(sizeof(struct ht_mapping) == 64, "ht_mapping");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");
 static_assert(128 * sizeof(struct ht_thread) % HT_COMMIT_BYTES == 0, "ht_thread");
 static_assert(sizeof(struct ht_event) == 32, "ht_event");
+static_assert(sizeof(struct ht_wrong_frees) == HT_COMMIT_BYTES, "ht_wrong_frees: one unit");
 static_assert(sizeof(struct ht_bucket) == 192, "ht_bucket: three lines");
 static_assert(sizeof(struct ht_piece) == 2 * 8ull * HT_PIECE_LINES + HT_COMMIT_BYTES, "ht_piece");
 static_assert(sizeof(struct ht_piece) % HT_COMMIT_BYTES == 0 || HT_PIECE_SHIFT < 22, "ht_piece");

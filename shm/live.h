@@ -75,10 +75,10 @@ HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t siz
 	} else if (state != HT_PAGE_FIRST || (size < s->extent_64 && live_is_second(addr))) {
 		return NULL;
 	}
-	if (__builtin_expect(ht_load_relaxed_64(entry) != 0, 0))
+	if (__builtin_expect(!live_is_free(ht_load_relaxed_64(entry)), 0))
 		return NULL;
 	if (__builtin_expect(size - s->extent_32 >= s->extent_short, 0) &&
-		(size < HT_ENTRY_SIZE || ht_load_relaxed_64(entry + 1) != 0))
+		(size < HT_ENTRY_SIZE || !live_is_free(ht_load_relaxed_64(entry + 1))))
 		return NULL;
 	return entry;
 }
@@ -133,12 +133,12 @@ HT_HOT uint64_t live_take(const struct segment *s, uint64_t addr, uint64_t *size
 		if (__builtin_expect(entry != first, 0))
 			return 0;
 		*size = ht_load_relaxed_64(first + 1) >> HT_ENTRY_LONG_SHIFT;
-		ht_store_relaxed_64(first, 0);
+		live_clear(first);
 		ht_store_relaxed_64(first + 1, 0);
 		return word;
 	}
 	/* Relaxed: the allocator orders this before the granule's next owner. */
-	ht_store_relaxed_64(entry, 0);
+	live_clear(entry);
 	return word;
 }
 

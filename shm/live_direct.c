@@ -165,7 +165,7 @@ static struct live_block block_read(const struct place *at, uint64_t word)
 static void block_clear(const struct place *at, uint64_t word)
 {
 	place_touch(at);
-	ht_store_relaxed_64(at->entry, 0);
+	live_clear(at->entry);
 	if (is_extended(at, word))
 		ht_store_relaxed_64(at->entry + 1, 0);
 }
@@ -196,6 +196,27 @@ bool live_direct_find(const struct segment *s, uint64_t addr, struct live_block 
 		return false;
 	*out = block_read(&at, word);
 	return true;
+}
+
+bool live_direct_former(const struct segment *s, uint64_t addr, struct live_block *out)
+{
+	struct place places[PLACES_MAX];
+	unsigned n = places_of(s, addr, places);
+	uint64_t word;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!page_has(places[i].piece, places[i].page, places[i].needs))
+			continue;
+		word = ht_load_relaxed_64(places[i].entry);
+		if (word == 0 || !live_is_free(word) ||
+			((word | HT_ENTRY_BLOCK) & HT_ENTRY_WHICH) != live_which(addr))
+			continue;
+		*out = live_unpack(word);
+		if (out->size == HT_ENTRY_SIZE)
+			out->size = 0;
+		return true;
+	}
+	return false;
 }
 
 bool live_direct_take(const struct segment *s, uint64_t addr, struct live_block *out)
@@ -229,7 +250,7 @@ static void entry_free(const struct place *at, struct live_block *old, unsigned 
 	uint64_t word = ht_load_relaxed_64(at->entry);
 	struct place from = *at;
 
-	if (word == 0)
+	if (live_is_free(word))
 		return;
 	if ((word & HT_ENTRY_BLOCK) != 0 || is_extension(at, &from, &word)) {
 		old[(*missed)++] = block_read(&from, word);

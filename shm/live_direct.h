@@ -18,6 +18,9 @@ bool live_direct_put(const struct segment *s, uint64_t addr, const struct live_b
 /* Removes a block. False: it is not there. */
 bool live_direct_take(const struct segment *s, uint64_t addr, struct live_block *out);
 bool live_direct_find(const struct segment *s, uint64_t addr, struct live_block *out);
+/* Finds the block at `addr` that was freed last, as far as no later one has taken its entry. The
+ * size of a large one is lost: it is 0. */
+bool live_direct_former(const struct segment *s, uint64_t addr, struct live_block *out);
 /* Marks the page of `addr`, before a block goes to the overflow: insertions there must search it.
  */
 void live_direct_mark(const struct segment *s, uint64_t addr);

@@ -10,7 +10,7 @@ uint32_t live_birth_rounded(uint64_t tick)
 		tick >>= 2;
 		fours++;
 	}
-	if (tick >> LIVE_BIRTH_EXACT != 0) /* four years and a half: the clock is wrong */
+	if (tick >> LIVE_BIRTH_EXACT != 0) /* two years: the clock is wrong */
 		tick = (1ull << LIVE_BIRTH_EXACT) - 1;
 	return fours << LIVE_BIRTH_EXACT | (uint32_t)tick;
 }

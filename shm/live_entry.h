@@ -30,10 +30,10 @@ static inline uint32_t live_counter(const struct live_block *b)
 	return b->counter & (HT_COUNTERS_MAX - 1);
 }
 
-/* A tick in 30 bits: a mantissa of 27, and 3 that count divisions by 4. So births are exact for the
- * first 2.4 hours, then to 262 us for 10 hours, to 1 ms for 39, to a second after years. Rounded
+/* A tick in 29 bits: a mantissa of 26, and 3 that count divisions by 4. So births are exact for the
+ * first 73 minutes, then to 262 us for 5 hours, to 1 ms for 20, to a second after years. Rounded
  * down, so that no block is born in the future. */
-#define LIVE_BIRTH_EXACT 27u
+#define LIVE_BIRTH_EXACT (HT_ENTRY_BIRTH_BITS - 3)
 uint32_t live_birth_rounded(uint64_t tick);
 static inline uint64_t live_birth(uint64_t tick)
 {
@@ -127,6 +127,18 @@ HT_HOT void live_store(
 		size = HT_ENTRY_SIZE;
 	}
 	ht_store_release_64(entry, live_entry(addr, size, birth, counter)); /* ENTRY */
+}
+
+/* Marks an entry as free. It keeps telling whose it was. */
+HT_HOT void live_clear(uint64_t *entry)
+{
+	ht_clear_own_64(entry, HT_ENTRY_BLOCK);
+}
+
+/* Whether a block may take the entry. */
+HT_HOT bool live_is_free(uint64_t word)
+{
+	return (word & HT_ENTRY_KIND) == 0;
 }
 
 /* Rotated, an entry begins with its counter and ends with its birth. */

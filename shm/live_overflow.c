@@ -238,3 +238,37 @@ void live_overflow_probe_length(const struct segment *s, struct live_overflow_pr
 	for (uint32_t level = 0; level < s->header->live_levels; level++)
 		probe_level(s, level, out);
 }
+
+/* ---- for diagnosis ---- */
+
+static bool bucket_around(
+	const struct ht_bucket *b, uint64_t addr, struct live_block *out, uint64_t *start)
+{
+	for (uint32_t slot = 0; slot < HT_BUCKET_SLOTS; slot++) {
+		*start = ht_load_acquire_64(&b->key[slot]); /* LIVE */
+		if (*start <= HT_KEY_CLAIMED || *start >= addr)
+			continue;
+		live_overflow_unpack(&b->payload[slot], out);
+		if (addr - *start < out->size)
+			return true;
+	}
+	return false;
+}
+
+bool live_overflow_around(
+	const struct segment *s, uint64_t addr, struct live_block *out, uint64_t *start)
+{
+	uint32_t levels = ht_load_acquire_32(&s->header->live_levels); /* LEVEL */
+
+	for (uint32_t level = 0; level < levels; level++) {
+		uint64_t buckets = 1ull << segment_level_log2(s->header, level);
+
+		for (uint64_t i = 0; i < buckets; i++) {
+			uint64_t at = bucket_offset(s, level, (uint32_t)i, 0);
+
+			if (commit_has(s, at) && bucket_around(segment_at(s, at), addr, out, start))
+				return true;
+		}
+	}
+	return false;
+}

@@ -19,6 +19,10 @@ bool live_overflow_put(const struct segment *s, uint64_t addr, const struct live
 bool live_overflow_take(const struct segment *s, uint64_t addr, struct live_block *out);
 bool live_overflow_find(const struct segment *s, uint64_t addr, struct live_block *out);
 
+/* Finds the block that contains `addr` and starts before it. Reads the whole table. */
+bool live_overflow_around(
+	const struct segment *s, uint64_t addr, struct live_block *out, uint64_t *start);
+
 /* Unpacks a payload as stored. */
 void live_overflow_unpack(const struct ht_live_payload *p, struct live_block *out);
 

@@ -334,7 +334,7 @@ static uint64_t elements(const struct ht_header *h, enum ht_region_id region, ui
 /* Tables that share an index must have the same capacity, at least. */
 static bool parallel_check(const struct ht_header *h)
 {
-	return elements(h, HT_REGION_OWNERS, sizeof(uint32_t)) >=
+	return elements(h, HT_REGION_OWNERS, sizeof(uint64_t)) >=
 		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter)) &&
 	       elements(h, HT_REGION_AT_PEAK, sizeof(struct ht_at_peak)) >=
 		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));

@@ -43,12 +43,13 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
 		/* half of them are slot 0's, one for each site */
 		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
-		[HT_REGION_OWNERS] = 2ull * p->sites * sizeof(uint32_t),
+		[HT_REGION_OWNERS] = 2ull * p->sites * sizeof(uint64_t),
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
 		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
 		[HT_REGION_AT_PEAK] = 2ull * p->sites * sizeof(struct ht_at_peak),
 		[HT_REGION_MAPPED] = (uint64_t)p->mapped * sizeof(struct ht_mapped),
 		[HT_REGION_MAPPINGS] = (uint64_t)p->mappings * sizeof(struct ht_mapping),
+		[HT_REGION_WRONG_FREES] = sizeof(struct ht_wrong_frees),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_NOTES] = HT_NOTES * sizeof(struct ht_note) +
 				    INTENDED_MAX * sizeof(struct ht_intended),

@@ -24,7 +24,7 @@ struct walk {
 	uint64_t tags[HT_PIECES_MAX];
 	uint8_t state[HT_PIECE_PAGES]; /* of the current piece */
 	void *first, *second; /* copies, CHUNK_BYTES each */
-	uint32_t *owner; /* by counter: [0, owners) */
+	uint64_t *owner; /* ht_owner_word, by counter: [0, owners) */
 	uint32_t owners;
 	void (*visit)(void *ctx, const struct read_block *b);
 	void *ctx;
@@ -36,8 +36,9 @@ struct walk {
 /* Reads the owners that were added since the last call; they never change. */
 static int owners_read(struct walk *w)
 {
-	uint64_t most = read_capacity(w->s, HT_REGION_OWNERS, sizeof(uint32_t));
-	uint32_t used, *grown;
+	uint64_t most = read_capacity(w->s, HT_REGION_OWNERS, sizeof(*w->owner));
+	uint32_t used;
+	uint64_t *grown;
 	int rc = read_at(w->s, offsetof(struct ht_header, counters), &used, sizeof(used));
 
 	if (rc != 0)
@@ -78,8 +79,8 @@ static void block_visit(
 	out->size = b->size;
 	out->tick = b->tick;
 	out->rate = live_rate(b);
-	out->site = ht_owner_site(w->owner[counter]);
-	out->slot = ht_owner_slot(w->owner[counter]);
+	out->site = ht_owner_site((uint32_t)w->owner[counter]);
+	out->slot = ht_owner_slot((uint32_t)w->owner[counter]);
 	out->counter = counter;
 	w->visit(w->ctx, out);
 	w->blocks++;

@@ -208,6 +208,20 @@ struct read_mapping {
  * all entries ever in use at once.
  */
 ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *whole);
+/* Wrong frees: of one kind, by one site, of blocks of one site. */
+struct read_wrong_free {
+	enum ht_wrong_kind kind;
+	uint32_t site, alloc_site; /* for read_site_node; 0: unknown */
+	uint64_t count, bytes, addr, offset, want; /* as in struct ht_wrong_free */
+};
+struct read_wrong_frees {
+	uint64_t count[HT_WRONG_KINDS]; /* all of them */
+	uint64_t refused; /* of these: counted in no entry */
+	uint32_t entries;
+	struct read_wrong_free entry[HT_WRONG_MOST];
+};
+/* Sites have ids below `sites`. Reads the entries only if there are wrong frees. 0 or -EIO. */
+int read_wrong_frees(struct read_segment *s, uint32_t sites, struct read_wrong_frees *out);
 
 struct read_frame {
 	uint64_t pc;

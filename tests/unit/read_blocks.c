@@ -49,8 +49,8 @@ static struct kind {
 /* Counter i is that of site i, by whichever slot. */
 static void kinds_owners_make(const struct segment *s)
 {
-	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint32_t));
-	uint32_t *owner = segment_at(s, at);
+	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint64_t));
+	uint64_t *owner = segment_at(s, at);
 
 	CHECK_INT(commit_range(s, at, KINDS * sizeof(*owner)), 0);
 	for (uint32_t i = 0; i < KINDS; i++)

@@ -60,6 +60,18 @@ static void look_at_sites(struct read_segment *r, uint32_t used)
 	look_at_stack(r, UINT32_MAX);
 }
 
+static void look_at_wrong_frees(struct read_segment *r, uint32_t sites)
+{
+	static struct read_wrong_frees w;
+
+	if (read_wrong_frees(r, sites, &w) != 0)
+		return;
+	CHECK(w.entries <= HT_WRONG_MOST);
+	for (uint32_t i = 0; i < w.entries; i++)
+		CHECK(w.entry[i].kind < HT_WRONG_KINDS && w.entry[i].site < sites &&
+			w.entry[i].alloc_site < sites);
+}
+
 static void look_at_totals(struct read_segment *r)
 {
 	struct read_totals t;
@@ -70,6 +82,7 @@ static void look_at_totals(struct read_segment *r)
 	CHECK(t.history.points <= HT_HISTORY_POINTS);
 	CHECK((int64_t)t.live_bytes >= 0);
 	look_at_sites(r, t.sites);
+	look_at_wrong_frees(r, t.sites);
 	read_events(r, event_take, &sum, &lost);
 	read_events(r, event_take, &sum, &lost);
 }

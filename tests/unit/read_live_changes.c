@@ -25,8 +25,8 @@ static uint64_t any(uint64_t below)
 
 static void owners_make(const struct segment *s)
 {
-	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint32_t));
-	uint32_t *owner = segment_at(s, at);
+	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint64_t));
+	uint64_t *owner = segment_at(s, at);
 
 	CHECK_INT(commit_range(s, at, COUNTERS * sizeof(*owner)), 0);
 	for (uint32_t i = 0; i < COUNTERS; i++)

@@ -130,10 +130,10 @@ TEST(blocks_tell_who_allocated)
 	number = take_block(2, 7, 100);
 	of_none = take_block(0, 7, 100);
 	CHECK(number != of_none);
-	CHECK_INT(ht_owner_site(owners[1].owners[number]), 7);
-	CHECK_INT(ht_owner_slot(owners[1].owners[number]), 2);
-	CHECK_INT(ht_owner_site(owners[1].owners[of_none]), 7);
-	CHECK_INT(ht_owner_slot(owners[1].owners[of_none]), 0);
+	CHECK_INT(ht_owner_site((uint32_t)owners[1].owners[number]), 7);
+	CHECK_INT(ht_owner_slot((uint32_t)owners[1].owners[number]), 2);
+	CHECK_INT(ht_owner_site((uint32_t)owners[1].owners[of_none]), 7);
+	CHECK_INT(ht_owner_slot((uint32_t)owners[1].owners[of_none]), 0);
 	CHECK_INT(counter_site(&owners[3], number), 7);
 	take_block(2, 7, 100);
 	take_block(2, 7, 100);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Explains frees of what is no live block (wrong_free.h), from what the live table still tells.
+ * No locks, no system calls.
+ */
+#include "preload/wrong_free.h"
+
+#include "preload/recorder.h"
+#include "shm/live_around.h"
+#include "shm/live_direct.h"
+
+/* Searches of the whole overflow, some 10 us each, that a program gets. */
+#define THOROUGH_MOST 10000u
+
+static uint32_t missed; /* 1: a block was allocated before recording began */
+static uint32_t searches;
+
+void wrong_free_missed(void)
+{
+	ht_store_relaxed_32(&missed, 1);
+}
+
+/* Whether blocks exist that this segment does not know. */
+static bool has_strangers(const struct ht_header *h)
+{
+	return h->forked != 0 || ht_load_relaxed_32(&missed) != 0 ||
+	       ht_load_relaxed_64(&h->untracked_blocks) != 0;
+}
+
+static void block_note(struct wrong_free *out, const struct live_block *b)
+{
+	uint32_t counter = live_counter(b);
+
+	if (counter != HT_COUNTER_HIDDEN)
+		out->alloc_site = counter_site(&recorder_shared, counter);
+	out->bytes = b->size;
+}
+
+/* An untracked block may have been at a former one's place. */
+static bool is_double(uint64_t addr, struct wrong_free *out)
+{
+	struct live_block b;
+
+	if (ht_load_relaxed_64(&state_segment.header->untracked_blocks) != 0 ||
+		!live_direct_former(&state_segment, addr, &b))
+		return false;
+	out->kind = HT_WRONG_DOUBLE;
+	block_note(out, &b);
+	return true;
+}
+
+/* Not where strangers are freed all the time, as in a child of fork: the search takes some
+ * microseconds. */
+static bool is_inside(uint64_t addr, struct wrong_free *out)
+{
+	bool thorough = ht_load_relaxed_32(&searches) < THOROUGH_MOST;
+	struct live_block b;
+	uint64_t start;
+
+	ht_add_relaxed_32(&searches, thorough);
+	if (!live_around(&state_segment, addr, thorough, &b, &start) ||
+		live_counter(&b) == HT_COUNTER_HIDDEN)
+		return false;
+	out->kind = HT_WRONG_INSIDE;
+	out->offset = addr - start;
+	block_note(out, &b);
+	return true;
+}
+
+bool wrong_free_explain(uint64_t addr, struct wrong_free *out)
+{
+	*out = (struct wrong_free){ .kind = HT_WRONG_UNKNOWN, .addr = addr };
+	if (is_double(addr, out))
+		return true;
+	if (has_strangers(state_segment.header))
+		return false;
+	(void)is_inside(addr, out);
+	return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Why a free is of no live block. In hooks, on any thread, with the re-entry guard held; off the
+ * ordinary path.
+ */
+#ifndef PRELOAD_WRONG_FREE_H
+#define PRELOAD_WRONG_FREE_H
+
+#include "preload/state.h"
+#include "shm/wrong_frees.h"
+
+/* A block was allocated that is not recorded: an unknown free may be of that. */
+void wrong_free_missed(void);
+/* Explains the free of `addr`, which is no live block. False: the program may be right, since
+ * blocks exist that this segment does not know: those from before a fork or before recording began,
+ * and those that no table had room for. */
+bool wrong_free_explain(uint64_t addr, struct wrong_free *out);
+
+#endif
