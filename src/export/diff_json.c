@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "src/export/export_diff.h"
-#include "src/export/json.h"
+#include "src/export/json_stack.h"
 #include "src/export/writer.h"
 
 #define DIFF_FORMAT 1

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/export/export.h"
-#include "src/export/json.h"
-#include "src/export/text.h"
+#include "src/export/json_stack.h"
 #include "src/export/marks.h"
 #include "src/export/memory.h"
 #include "src/export/text.h"
 #include "src/export/writer.h"
+#include "src/export/wrong_frees.h"
 #include "src/model/growth.h"
 #include "src/model/suspects.h"
 #include "src/util/clock.h"
@@ -108,6 +108,7 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 		{ "temporary", t->temporary },
 		{ "failed", t->failed },
 		{ "unknown_frees", t->unknown_frees },
+		{ "wrong_frees_unlisted", t->wrong_unlisted },
 		{ "missed_frees", t->missed_frees },
 		{ "lost_events", t->lost_events },
 		{ "untracked_blocks", t->untracked_blocks },
@@ -256,41 +257,6 @@ static void json_threads(struct writer *w, const struct snapshot *s)
 			writer_uint(w, "live_blocks", t->live_blocks);
 			writer_uint(w, "live_bytes", t->live_bytes);
 		}
-		writer_end(w);
-	}
-	writer_end(w);
-}
-
-/* An inlined frame has no address of its own; use that of the function it was inlined into. */
-static const struct frame *json_physical(const struct stack *stack, uint32_t i)
-{
-	uint32_t at = i;
-
-	while (at + 1 < stack->nframes && snapshot_frame(stack, at)->inlined &&
-		!snapshot_frame(stack, at)->pc)
-		at++;
-	return snapshot_frame(stack, at);
-}
-
-void json_stack(struct writer *w, const char *key, const struct stack *stack)
-{
-	writer_array(w, key);
-	for (uint32_t i = 0; i < stack->nframes; i++) {
-		const struct frame *f = snapshot_frame(stack, i), *real = json_physical(stack, i);
-
-		writer_object(w, NULL);
-		writer_hex(w, "pc", real->pc);
-		writer_string(w, "module", f->module->path);
-		writer_hex(w, "offset", real->offset);
-		writer_string(w, "build_id", f->module->build_id);
-		writer_string(w, "function", f->function);
-		writer_string(w, "file", f->file);
-		if (f->line)
-			writer_uint(w, "line", f->line);
-		else
-			writer_null(w, "line");
-		writer_bool(w, "inlined", f->inlined);
-		writer_bool(w, "hidden", f->hidden);
 		writer_end(w);
 	}
 	writer_end(w);
@@ -569,6 +535,7 @@ static void json_snapshot(
 	json_groups(w, o);
 	json_sites(w, s, o);
 	json_leaks(w, s, o);
+	wrong_frees_json(w, s);
 	marks_json(w, s);
 	writer_string(w, "notice", s->notice);
 	writer_string(w, "verdict", o->verdict);

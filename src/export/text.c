@@ -389,6 +389,7 @@ static void text_process(
 	text_losses(out, s);
 	memory_text(out, s, o);
 	leaks_text(out, s, o);
+	wrong_frees_text(out, s, o);
 	marks_text(out, s);
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));

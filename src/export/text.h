@@ -23,6 +23,8 @@ struct suppression {
 };
 void suppression_text(
 	struct strbuf *out, const struct snap_site *site, const struct suppression *how);
+/* Wrong frees, `top` at most, with both stacks of each; nothing if there are none. */
+void wrong_frees_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 /* The result of a leak scan, if one was requested. */
 void leaks_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 

@@ -111,6 +111,17 @@ bool model_site_known(const struct model *m, uint32_t id)
 	return stacks_find(&m->stacks, id) >= 0;
 }
 
+const struct stack *model_site_stack(
+	const struct model *m, uint32_t id, const char **alloc_function)
+{
+	long position = stacks_find(&m->stacks, id);
+	const struct stacks_entry *entry =
+		position < 0 ? NULL : stacks_at(&m->stacks, (size_t)position);
+
+	*alloc_function = entry ? entry->alloc_function : NULL;
+	return entry ? &entry->stack : NULL;
+}
+
 int model_frame_resolve(
 	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes)
 {
@@ -298,11 +309,24 @@ static void model_shares(const struct model_input *in, struct snapshot *s, struc
 	}
 }
 
+/* Wrong frees follow the shares. */
+static void model_wrong(const struct model_input *in, struct snapshot *s)
+{
+	struct snap_share *shares =
+		(struct snap_share *)(uintptr_t)(s->threads + in->head.nthreads);
+	struct snap_wrong_free *wrong = (struct snap_wrong_free *)(shares + in->head.nshares);
+
+	if (s->nwrong)
+		memcpy(wrong, in->head.wrong, s->nwrong * sizeof(*wrong));
+	s->wrong = wrong;
+}
+
 struct snapshot *model_tick(struct model *m, const struct model_input *in)
 {
 	struct snapshot *s = malloc(sizeof(*s) + in->nsites * sizeof(struct snap_site) +
 				    in->head.nthreads * sizeof(struct snap_thread) +
-				    in->head.nshares * sizeof(struct snap_share));
+				    in->head.nshares * sizeof(struct snap_share) +
+				    in->head.nwrong * sizeof(struct snap_wrong_free));
 	struct snap_site *sites;
 	struct rates_window w;
 
@@ -333,6 +357,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 		sites[s->nsites++].error = model_site_error(&in->sites[i], s->sampling.most);
 	}
 	model_shares(in, s, sites);
+	model_wrong(in, s);
 	model_growth(m, in->now_ns, sites, s->nsites);
 	m->ended = snapshot_ended(s);
 	rates_keep(&m->rates, w, in->now_ns, &in->head);

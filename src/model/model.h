@@ -29,7 +29,8 @@ struct model_input {
 	uint64_t now_ns; /* monotonic */
 	struct snapshot head; /* the snapshot's plain fields (who, when, totals and proc without
 				 rates, histograms, history); its pointers must live as long as the
-				 session. sites and errors are ignored */
+				 session; threads, shares and wrong frees are copied. sites
+				 and errors are ignored */
 	struct model_variance variance; /* of the totals */
 	const struct model_site *sites;
 	size_t nsites;
@@ -45,6 +46,9 @@ void model_free(struct model *m);
 int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
 	const struct frame *frames, uint32_t nframes, unsigned missing);
 bool model_site_known(const struct model *m, uint32_t id);
+/* A site's stack and function; NULL: unknown. */
+const struct stack *model_site_stack(
+	const struct model *m, uint32_t id, const char **alloc_function);
 /*
  * Replaces frame `index` (counted in the frames first registered, innermost 0) of a site by its
  * resolved form: one frame or, with inlines, several. Recomputes `title`. When the last one is in,

@@ -63,6 +63,8 @@ void moment_clear_present(struct snapshot *s)
 	s->has_alive = false;
 	s->kept = false;
 	s->leaks = NULL;
+	s->wrong = NULL;
+	s->nwrong = 0;
 	s->shares = NULL;
 	s->nshares = 0;
 }

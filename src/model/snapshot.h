@@ -204,6 +204,31 @@ struct snap_site {
 	struct snap_since since; /* between snapshot.since and .until */
 };
 
+/* Kinds of wrong frees: of an address that no function returned, inside a block, of a block freed
+ * before, by a function of another family, with another size. */
+enum snap_wrong_kind {
+	SNAP_WRONG_UNKNOWN,
+	SNAP_WRONG_INSIDE,
+	SNAP_WRONG_DOUBLE,
+	SNAP_WRONG_MISMATCHED,
+	SNAP_WRONG_SIZED,
+	SNAP_WRONG_KINDS
+};
+
+/* Wrong frees of one kind, by one call stack, of blocks of one call stack. */
+struct snap_wrong_free {
+	enum snap_wrong_kind kind;
+	uint64_t count, bytes; /* bytes: of the blocks, 0 where no block is known */
+	uint64_t addr; /* the last one */
+	uint64_t offset; /* SNAP_WRONG_INSIDE: its distance from the block's start */
+	uint64_t want; /* SNAP_WRONG_SIZED: the size that was passed */
+	uint32_t site, alloc_site; /* ids; 0: unknown */
+	const struct stack *stack, *alloc_stack; /* NULL: unknown */
+	const char *freed_by, *allocated_by; /* functions; NULL: unknown */
+};
+/* "unknown", "inside", "double", "mismatched", "sized". Static. */
+const char *snapshot_wrong_word(enum snap_wrong_kind kind);
+
 struct snap_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
 	uint64_t live_blocks, live_bytes, peak_live_bytes;
@@ -212,6 +237,8 @@ struct snap_totals {
 	uint64_t at_peak_bytes, at_peak_blocks;
 	bool has_at_peak; /* at_peak_* are valid, here and in sites */
 	uint64_t temporary, failed, unknown_frees;
+	uint64_t wrong_frees[SNAP_WRONG_KINDS]; /* all of them, */
+	uint64_t wrong_unlisted; /* of which these are in no snap_wrong_free */
 	uint64_t missed_frees; /* detected, and counted, when the block's address was reused */
 	uint64_t lost_events; /* ring records that a reader missed; sessions read none */
 	uint64_t untracked_blocks, untracked_bytes; /* not recorded: the tables were full */
@@ -462,6 +489,8 @@ struct snapshot {
 	bool has_alive; /* live_* of threads and shares are valid, */
 	uint64_t alive_bytes; /* as is this sum of all live bytes at that time */
 	const struct snap_leaks *leaks; /* NULL: not requested */
+	const struct snap_wrong_free *wrong; /* most frequent first */
+	size_t nwrong;
 	const struct snap_mark *moments; /* the latest mark, or NULL */
 	/* Start and end of the sites' `since`. Start NULL: `since` is 0; end NULL: now. */
 	const struct snap_mark *since, *until;

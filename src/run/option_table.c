@@ -104,7 +104,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ 'o', "output", "FILE", option_values_output, 0, "write frames or report to FILE" },
 	{ KEY_TOP, "top", "N", option_values_top, 0, "call sites in a text report (default 20, 0 = all)" },
 	{ KEY_FAIL_ON, "fail-on", "CLASS", option_values_fail_on, 0,
-		"exit 1 if blocks of CLASS remain, or 'peak>64M'" },
+		"exit 1 on leaks, wrong frees, or 'peak>64M'" },
 	{ KEY_LEAK_CHECK, "leak-check", "[=EVERY]", option_values_leak_check, 0,
 		"scan for leaks and report them (or every:30s)" },
 	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", option_values_leak_roots, 0,

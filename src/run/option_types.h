@@ -41,6 +41,9 @@ enum options_mode {
 #define OPTIONS_FAIL_POSSIBLE 4u
 #define OPTIONS_FAIL_LEAKS    7u
 #define OPTIONS_FAIL_UNFREED  8u
+#define OPTIONS_FAIL_BADFREE  16u /* frees of no block */
+#define OPTIONS_FAIL_MISMATCH 32u /* frees that do not fit the block */
+#define OPTIONS_FAIL_WRONG    48u
 
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u

@@ -87,6 +87,8 @@ static const char *const class_words[] = { [SNAP_LEAK_DEFINITE] = "definite",
 	[SNAP_LEAK_INDIRECT] = "indirect",
 	[SNAP_LEAK_POSSIBLE] = "possible",
 	"unfreed",
+	"badfree",
+	"mismatched",
 	NULL };
 static const char *const color_words[] = { [OPTIONS_COLOR_AUTO] = "auto",
 	[OPTIONS_COLOR_ALWAYS] = "always",

@@ -3,6 +3,7 @@
 #include "src/run/verdict.h"
 
 #include <stdio.h>
+#include "src/model/wrong_frees.h"
 #include "src/util/strbuf.h"
 #include "src/util/units.h"
 
@@ -24,6 +25,16 @@ static void leaks_add(struct found *f, const struct snapshot *s, unsigned class)
 		leaks_add(f, s->children[i], class);
 }
 
+static void wrong_add(struct found *f, const struct snapshot *s, unsigned bit)
+{
+	uint64_t own = bit == OPTIONS_FAIL_BADFREE ? wrong_frees_bad(s) : wrong_frees_mismatched(s);
+
+	f->sum.blocks += own;
+	f->processes += own > 0;
+	for (size_t i = 0; i < s->nchildren; i++)
+		wrong_add(f, s->children[i], bit);
+}
+
 /* `class` is a bit number of OPTIONS_FAIL_*. Zeros for a class that --fail-on does not name. */
 static struct found found_count(
 	const struct snapshot *s, const struct options *o, bool ended, unsigned class)
@@ -33,6 +44,8 @@ static struct found found_count(
 
 	if (bit & OPTIONS_FAIL_LEAKS)
 		leaks_add(&f, s, class);
+	else if (bit & OPTIONS_FAIL_WRONG)
+		wrong_add(&f, s, bit);
 	else if (bit && ended)
 		f.sum = (struct snap_leak_sum){ s->totals.live_blocks, s->totals.live_bytes };
 	return f;
@@ -51,11 +64,40 @@ bool verdict_failed(const struct snapshot *s, const struct options *o, bool ende
 	return false;
 }
 
-static const char *class_word(unsigned class)
+/* What --fail-on looks for, in the singular. */
+static const char *class_text(unsigned class, char buf[32])
 {
-	return 1u << class == OPTIONS_FAIL_UNFREED
-		       ? "unfreed"
-		       : snapshot_leak_word((enum snap_leak_class) class);
+	const char *word = snapshot_leak_word((enum snap_leak_class) class), *what = "block";
+
+	switch (1u << class) {
+	case OPTIONS_FAIL_UNFREED:
+		word = "unfreed";
+		break;
+	case OPTIONS_FAIL_BADFREE:
+		word = "bad";
+		what = "free";
+		break;
+	case OPTIONS_FAIL_MISMATCH:
+		word = "mismatched";
+		what = "free";
+		break;
+	default:
+		break;
+	}
+	snprintf(buf, 32, "%s %s", word, what);
+	return buf;
+}
+
+/* "456 bytes in 3 definite blocks", "2 mismatched frees". */
+static void found_put(struct strbuf *out, const struct found *f, unsigned class)
+{
+	char bytes[UNITS_MAX + 8], count[UNITS_MAX + 8], what[32];
+
+	if (!(1u << class & OPTIONS_FAIL_WRONG))
+		strbuf_printf(out, "%s byte%s in ", units_exact(bytes, f->sum.bytes),
+			f->sum.bytes == 1 ? "" : "s");
+	strbuf_printf(out, "%s %s%s", units_exact(count, f->sum.blocks), class_text(class, what),
+		f->sum.blocks == 1 ? "" : "s");
 }
 
 /* The limits: those that are passed if `failed`, otherwise all, which are kept. */
@@ -82,18 +124,15 @@ static void figures_put(
 
 	for (unsigned class = 0; o->fail_on >> class; class ++) {
 		struct found f = found_count(s, o, ended, class);
-		char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
-		const char *many = f.sum.blocks == 1 ? "" : "s";
+		char what[32];
 
 		if (!(o->fail_on >> class & 1) || failed != (f.sum.blocks > 0))
 			continue;
 		strbuf_puts(out, between);
 		if (failed)
-			strbuf_printf(out, "%s byte%s in %s %s block%s",
-				units_exact(bytes, f.sum.bytes), f.sum.bytes == 1 ? "" : "s",
-				units_exact(blocks, f.sum.blocks), class_word(class), many);
+			found_put(out, &f, class);
 		else
-			strbuf_printf(out, "no %s block", class_word(class));
+			strbuf_printf(out, "no %s", class_text(class, what));
 		if (f.processes > 1)
 			strbuf_printf(out, " of %llu processes", (unsigned long long)f.processes);
 		between = ", ";
@@ -138,5 +177,7 @@ const char *verdict_unscanned(const struct snapshot *s, const struct options *o)
 	bool matters =
 		(o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || (o->mode == OPTIONS_ATTACH && !o->batch);
 
+	if ((o->fail_on & OPTIONS_FAIL_WRONG) != 0 && !s->wrong)
+		return "wrong frees are not known of this moment";
 	return matters && s->leaks ? s->leaks->failed : NULL;
 }

@@ -19,6 +19,7 @@
 #include "src/session/liveness.h"
 #include "src/session/said.h"
 #include "src/session/stack_registration.h"
+#include "src/session/wrong_frees.h"
 #include "src/session/sampling.h"
 #include "src/sym/sym.h"
 #include "src/marks/marks.h"
@@ -49,6 +50,7 @@ struct session {
 	struct snap_proc proc;
 	uint64_t truncated; /* stacks without their outer frames */
 	struct ancestors ancestors;
+	struct wrong_frees wrong;
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
@@ -120,6 +122,7 @@ static void session_free(struct session *s)
 		return;
 	marks_free(&s->marks, !session_alive(s));
 	stack_registration_free(s->registration);
+	wrong_frees_free(&s->wrong);
 	if (s->sym)
 		sym_free(s->sym);
 	model_free(s->model);
@@ -479,6 +482,7 @@ static void fill_head(
 	totals_at_peak_fill(&h->totals, s->sites, s->site_count);
 	h->totals.truncated_stacks = s->truncated;
 	ancestors_fill(&s->ancestors, &h->totals);
+	wrong_frees_fill(&s->wrong, s->segment, t->sites, s->registration, s->model, h);
 	sampling_fill(&s->sampler, t, &h->sampling);
 	totals_histograms_fill(h, t);
 	h->proc = s->proc;

@@ -287,6 +287,15 @@ void stack_registration_register(
 	free(fresh);
 }
 
+void stack_registration_add(struct stack_registration *s, uint32_t id)
+{
+	struct read_site site = { 0 };
+
+	if (!model_site_known(s->model, id) && may_register(s, id) &&
+		read_site_node(s->segment, id, &site.node, &site.flags) == 0)
+		s->registered += site_register(s, id, &site);
+}
+
 bool stack_registration_collect(struct stack_registration *s)
 {
 	return name_requests_collect(s->naming);

@@ -23,6 +23,8 @@ void stack_registration_free(struct stack_registration *s);
  */
 void stack_registration_register(
 	struct stack_registration *s, const struct read_site *sites, uint32_t count);
+/* Registers a site that allocates nothing: one that frees wrongly. */
+void stack_registration_add(struct stack_registration *s, uint32_t id);
 /* Registers at most so many sites, and site 0; no limit at first. */
 void stack_registration_limit(struct stack_registration *s, uint32_t most);
 bool stack_registration_is_full(const struct stack_registration *s);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real command lines whose allocations, frees and bytes must be those of valgrind's HEAP SUMMARY.
+"""Real command lines whose allocations, frees and bytes must be those of valgrind's HEAP SUMMARY, and that
+free nothing wrongly that memcheck does not report.
 
 Programs copy their environment, so both runs get the same variables, in the same order, with values of
 the same length (a program that seeds its hash tables by the time, as libxml2 does, has no count to
@@ -180,6 +181,7 @@ def by_valgrind(command):
     if not summary:
         raise Failure("no HEAP SUMMARY: " + text[-300:])
     pid = int(re.match(r"==(\d+)==", text).group(1))
+    done.wrong_frees = len(re.findall(r"== (Mismatched|Invalid) free\(\)", text))
     return done, tuple(int(n.replace(",", "")) for n in summary.groups()), pid
 
 
@@ -216,6 +218,8 @@ def compare(name, command, again=True):
     done, got, rep = by_heaptop(command)
     check_equal(done.stdout, reference.stdout, "output")
     check_equal(done.returncode, reference.returncode, "exit status")
+    check_equal([(f["kind"], f["freed_by"]) for f in rep["wrong_frees"]][reference.wrong_frees:], [],
+                "wrong frees that memcheck does not report")
     extra = tuple(g - w for g, w in zip(got, want))
     tables = extra[0]
     if extra == (tables, 0, tables * TABLES.get(name, 0)) and abs(tables) <= 2:

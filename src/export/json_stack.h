@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parts of the JSON report that other documents have, too. Pure. */
-#ifndef SRC_EXPORT_JSON_H
-#define SRC_EXPORT_JSON_H
+/* Call stacks in JSON: in the report, and in other documents. Pure. */
+#ifndef SRC_EXPORT_JSON_STACK_H
+#define SRC_EXPORT_JSON_STACK_H
 
 #include "src/export/writer.h"
 #include "src/model/snapshot.h"
