@@ -77,8 +77,7 @@ void event_option_end(struct event_drain **d, struct session *s)
 	else if (state.lost > 0)
 		fprintf(stderr,
 			"heaptop: %" PRIu64 " of %" PRIu64
-			" events were lost: the program was faster than their recording "
-			"(--lossless "
-			"makes it wait)\n",
+			" events were lost: the program was faster than their recording, or "
+			"did not know of it (--lossless makes it wait)\n",
 			state.lost, state.lost + state.events);
 }

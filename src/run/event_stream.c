@@ -12,10 +12,11 @@
 #include "src/record/event_tags.h"
 #include "src/util/clock.h"
 
-#define BATCH	     4096u /* events of one read: 128 KB, which stays in the cache */
-#define BLOCK_EVENTS 65536u /* events of one block of the file: some tens of KB */
-#define WANTED_NS    5000000000ull /* the program writes events for so long after our death */
-#define STUCK_NS     100000000ull /* a shared event that is unfinished for so long stays so */
+#define BATCH	      4096u /* events of one read: 128 KB, which stays in the cache */
+#define BLOCK_EVENTS  65536u /* events of one block of the file: some tens of KB */
+#define WANTED_NS     5000000000ull /* the program writes events for so long after our death */
+#define SEED_READINGS 50 /* some microseconds each */
+#define STUCK_NS      100000000ull /* a shared event that is unfinished for so long stays so */
 
 struct event_stream {
 	struct event_stream_options options;
@@ -27,7 +28,11 @@ struct event_stream {
 	struct bytes sites; /* contents of a block */
 	uint8_t *site_known, *module_known; /* bits */
 	struct ht_event *batch;
+	struct read_totals totals; /* too large for the stack */
 	uint64_t began_ns, flushed_ns;
+	uint64_t wanted_ns; /* until then the program writes events; 0: it has not been asked */
+	/* Events that the program counted and that we read, or know to be lost; see missed_find. */
+	uint64_t counted_before, seen, seen_before;
 	bool busy; /* the last reading found events */
 	uint64_t moved_ns; /* when slot 0's ring was not stuck */
 	int error; /* of memory, while visiting */
@@ -136,6 +141,7 @@ static ssize_t ring_read_all(struct event_stream *s, uint32_t slot, uint64_t now
 
 		got = batch_read(s, slot, now, &lost);
 		event_order_lost(s->order, lost);
+		s->seen += lost + (got > 0 ? (uint64_t)got : 0);
 		if (got > 0 && event_order_add(s->order, slot, (const struct event_raw *)s->batch,
 				       (size_t)got) != 0)
 			got = -ENOMEM;
@@ -194,6 +200,60 @@ ssize_t event_stream_pass(struct event_stream *s, bool last)
 	return rc ? rc : total;
 }
 
+/* ---- events that were never written ---- */
+
+/* The number of events so far, by the program's counters. False: unknown. */
+static bool counted(struct event_stream *s, uint64_t *events)
+{
+	struct read_totals *t = &s->totals;
+
+	if (!s->running || read_totals(s->segment, t) != 0 || t->sample_most != 0)
+		return false;
+	*events = t->allocs + t->frees;
+	return true;
+}
+
+/*
+ * A thread writes no event while it does not know that they are wanted: in a program attached to,
+ * and after we were stopped for so long that the program gave us up. The counters know of these
+ * events. They were read before the rings, so those in flight are not taken for missed ones.
+ */
+static void missed_find(struct event_stream *s)
+{
+	uint64_t events, missed;
+
+	if (!counted(s, &events) || event_stream_pass(s, false) < 0)
+		return;
+	missed = events - s->counted_before - (s->seen - s->seen_before);
+	if ((int64_t)missed <= 0)
+		return;
+	event_order_lost(s->order, missed);
+	s->seen += missed;
+}
+
+/* What the program has counted by now is in the blocks that were live. Of several readings that
+ * with the fewest events in flight. */
+static int missed_begin(struct event_stream *s)
+{
+	uint64_t before, after, least = UINT64_MAX;
+
+	for (int i = 0; i < SEED_READINGS && least > 0; i++) {
+		ssize_t rc;
+
+		if (!counted(s, &before))
+			return 0;
+		rc = event_stream_pass(s, false);
+		if (rc < 0)
+			return (int)rc;
+		if (!counted(s, &after) || after - before >= least)
+			continue;
+		least = after - before;
+		s->counted_before = after;
+		s->seen_before = s->seen;
+	}
+	return 0;
+}
+
 static void block_seed(void *ctx, const struct read_block *b)
 {
 	struct event_stream *s = ctx;
@@ -205,15 +265,23 @@ static void block_seed(void *ctx, const struct read_block *b)
 
 int event_stream_seed(struct event_stream *s)
 {
-	ssize_t rc = read_blocks(s->segment, block_seed, s);
+	ssize_t rc;
 
+	process_check(s);
+	rc = read_blocks(s->segment, block_seed, s);
+	if (rc >= 0 && s->error == 0)
+		rc = missed_begin(s);
 	return rc < 0 ? (int)rc : s->error;
 }
 
 int event_stream_renew(struct event_stream *s, uint64_t now)
 {
-	int rc = read_events_request(s->segment, now + WANTED_NS);
+	int rc;
 
+	if (s->wanted_ns != 0 && now > s->wanted_ns)
+		missed_find(s);
+	s->wanted_ns = now + WANTED_NS;
+	rc = read_events_request(s->segment, s->wanted_ns);
 	if (rc == 0 && s->options.lossless)
 		rc = read_events_hold(s->segment, now + HT_RING_WAIT_NS);
 	return rc;
@@ -307,6 +375,7 @@ void event_stream_close(struct event_stream *s, struct event_stream_end *out)
 
 	if (s->options.lossless)
 		(void)read_events_hold(s->segment, 0);
+	missed_find(s);
 	if (event_stream_pass(s, false) >= 0)
 		(void)event_stream_pass(s, true);
 	if (s->running)

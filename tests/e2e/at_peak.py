@@ -77,6 +77,18 @@ def processes():
         check_composition(child, {"inherited": (0, 0), "later": (300_000, 100)})
 
 
+@case("when the peak was: as of 31 events before it at most")
+def when():
+    for events in (1, 20, 40):
+        # A child: no viewer tells it the time. Its peak comes 300 ms after its busy time.
+        done, rep = report(["sh", "-c", '"$0" "$1"; exit 0', target("peak_pause"), str(events)], ["-d", "60"])
+        before, after = map(int, done.stdout.split())
+        child = process_of(rep, "climb")["totals"]
+        check_equal(child["peak_live_bytes"], events * 10000, "the peak after %d events" % events)
+        check(child["peak_ns"] >= (after if events > 31 else before),
+              "%d events after %d ns: peak at %d, at least %d" % (events, after, child["peak_ns"], before))
+
+
 PROGRAMS = {
     "python3": ["-S", "-c", "import re, json; d = [{str(i): [i] * (i % 7)} for i in range(4000)]; "
                             "e = json.loads(json.dumps(d)); re.sub('1', 'x', str(e))"],

@@ -5,6 +5,7 @@ without heaptop, and comparing a report with the account of a truth program. Not
 import atexit
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -123,15 +124,39 @@ def run(command, env=None, timeout=60, stdin=None, cwd=None, preexec=None):
     return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
 
+# Further options of the heaptop that runs a program, where FILE is a recording: WATCH="--record-events FILE".
+WATCH = os.environ.get("WATCH", "").split()
+RECORDED = os.path.join(scratch, "recorded")
+RESULT = rb"(?m)^heaptop: (recorded|\d+ of \d+ events) .*\n"  # what is said of a recording at its end
+
+
+def watch_options():
+    """Those options; the recording is a new one."""
+    if os.path.exists(RECORDED):
+        os.unlink(RECORDED)
+    return [RECORDED if word == "FILE" else word for word in WATCH]
+
+
+def check_recorded():
+    """The recording, if one was asked for, can be read."""
+    if "FILE" not in WATCH:
+        return
+    check(os.path.exists(RECORDED), "there is no recording")
+    done = run([HEAPTOP, "-r", RECORDED, "--format", "json", "-o", "/dev/null"])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors of reading the recording")
+
+
 def report(command, options=(), **how):
     """Runs COMMAND under heaptop; the finished process and the report as an object."""
     out = os.path.join(scratch, "report.json")
     if os.path.exists(out):
         os.unlink(out)
-    done = run([HEAPTOP, "--report", "--format", "json", "-o", out, *options, "--", *command], **how)
+    done = run([HEAPTOP, *watch_options(), "--report", "--format", "json", "-o", out, *options, "--", *command], **how)
+    done.stderr = re.sub(RESULT, b"", done.stderr) if WATCH else done.stderr
     if not os.path.exists(out) or os.path.getsize(out) == 0:
         raise Failure("no report; status %d: %s" % (
             done.returncode, done.stderr.decode(errors="replace")))
+    check_recorded()
     with open(out, encoding="utf-8") as f:
         return done, json.load(f)
 

@@ -20,6 +20,7 @@ KINDS = ("--record", "--record-events")
 FILE = os.path.join(scratch, "file")
 ROUNDS = 1000 if "SOAK" in os.environ else 10
 CHILDREN = 200
+STOPPED_S = 6  # a program writes events for 5 s after they were asked to
 
 
 def fresh():
@@ -271,6 +272,60 @@ def attached():
         consistent(rep)
         kept = [s["live_blocks"] for s in rep["sites"] if any(f["function"] == "asked_keep" for f in s["stack"])]
         check_equal(kept, [50], "blocks")
+
+
+def kept_and_lost():
+    """Of asked_keep's blocks: those in the file, and events that it says are lost."""
+    rep = read()
+    kept = [s["live_blocks"] for s in rep["sites"] if any(f["function"] == "asked_keep" for f in s["stack"])]
+    return sum(kept), rep["totals"]["lost_events"]
+
+
+@case("what a thread allocates before it notices that it is recorded counts as lost")
+def unnoticed():
+    for busy in (1000, 1010, 1020):
+        fresh()
+        with Asked() as program:
+            program.ask("turn %d" % busy)  # then the thread looks only at each 32nd event
+            with recorder("--record-events", program.process.pid) as viewer:
+                wait_for(lambda: os.path.exists(FILE) and os.path.getsize(FILE) > 100, "the file")
+                program.ask("keep 3")
+                program.end()
+                check_equal(viewer.wait(60), 0, "status of the recorder")
+                said = viewer.communicate()[1].decode()
+        kept, lost = kept_and_lost()
+        check_equal(kept + lost, 3, "blocks kept, %d, and events lost" % kept)
+        check_equal("events were lost" in said, lost > 0, "what is said: " + said)
+
+
+@case("a recorder that is stopped for longer than the program waits for it says what it lost")
+def stopped_long():
+    for options in ((), ("--lossless",)) if "SOAK" in os.environ else (("--lossless",),):
+        fresh()
+        with subprocess.Popen([HEAPTOP, "--record-events", FILE, *options, "--report", "-o", "/dev/null", "--",
+                               target("asked")], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as viewer:
+            viewer.stdout.readline()
+
+            def ask(line, viewer=viewer):
+                viewer.stdin.write(line + b"\n")
+                viewer.stdin.flush()
+                check_equal(viewer.stdout.readline(), b"done\n", "the program's answer")
+
+            ask(b"keep 10")
+            wait_for(lambda: os.path.getsize(FILE) > 100, "the file")
+            viewer.send_signal(signal.SIGSTOP)
+            time.sleep(STOPPED_S)  # the program has given the recorder up, and writes no events
+            for _ in range(5):
+                ask(b"turn 300")
+            ask(b"keep 70")
+            viewer.send_signal(signal.SIGCONT)
+            viewer.stdin.close()
+            check_equal(viewer.wait(60), 0, "status")
+        kept, lost = kept_and_lost()
+        # It notices at its next look at the clock, which may be at each 32nd event.
+        check(10 <= kept <= 10 + 31 and lost + kept - 10 >= 3000 + 70 - 31 and lost + kept - 10 <= 3000 + 70,
+              "%d kept, %d lost" % (kept, lost))
 
 
 run_cases()

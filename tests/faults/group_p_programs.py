@@ -19,7 +19,9 @@ import shutil
 import sys
 
 from rows import SOAK, fault_target, row, run_rows
-from proving import B, HEAPTOP, Failure, check, listing, run, scratch, segment_files, segments, wait_for
+import proving
+from proving import (B, HEAPTOP, RESULT, Failure, check, check_recorded, listing, run, scratch, segment_files, segments,
+                     wait_for, watch_options)
 from driving import TIMEOUT_S, run_to_end
 from real_programs import WORK, command, variables
 from servers import PROGRAMS
@@ -30,10 +32,8 @@ RESULTS = os.path.join(scratch, "results")
 COUNTS = os.path.join(RESULTS, "counts")
 REPORT = os.path.join(RESULTS, "report.json")
 ENDS = os.path.join(RESULTS, "ends")
-RECORDED = os.path.join(RESULTS, "recorded")
-RESULT = r"(?m)^heaptop: recorded .*\n"  # what --record says at its end
-FURTHER = [RECORDED if word == "FILE" else word for word in os.environ.get("WATCH", "").split()]
-UNDER_HEAPTOP = [HEAPTOP, *FURTHER, "--report", "--format", "json", "-o", REPORT, "--"]
+proving.RECORDED = os.path.join(RESULTS, "recorded")  # who runs the program can write there
+UNDER_HEAPTOP = [HEAPTOP, *watch_options(), "--report", "--format", "json", "-o", REPORT, "--"]
 LOOKED_UP = 32  # pairs that heaptop's library alone makes: look-ups at its start that find nothing
 
 Ran = collections.namedtuple("Ran", "status stdout stderr said files ends")
@@ -115,7 +115,7 @@ def once(program, prefix):
     with held_at_exit() as (hold, fd):
         status, *texts = run_to_end(program, [*hold, *prefix, *command(program)], env=variables(program),
                                     pass_fds=[fd])
-    texts = [without(text, (RESULT, *program.varies)) for text in texts]
+    texts = [without(text, (RESULT.decode(), *program.varies)) for text in texts]
     return Ran(status, *texts, files_written(program.varies), ends_read(program.varies, program.loose))
 
 
@@ -213,6 +213,7 @@ def row_of(number, name, program):
         plain = once(program, [])
         check(plain.ends, "no process was seen at its exit")
         same(plain, once(program, UNDER_HEAPTOP))
+        check_recorded()
         if not program.uncounted:
             counts_same(program)
         segments_gone(program)

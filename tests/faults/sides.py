@@ -10,7 +10,7 @@ import subprocess
 
 from rows import deadline, fault_tool
 from proving import (HEAPTOP, LIBRARY, ROOT, Failure, check, check_equal, environment, report, run,
-                     segments, wait_for)
+                     segments, wait_for, watch_options)
 
 WAYS = ("preloaded", "launched")
 
@@ -129,7 +129,7 @@ def held(command, way, env=None, says=b"\n", timeout=60):
     if way == "preloaded":
         place["LD_PRELOAD"] = preloads(env)
     before = set(os.listdir(segments))
-    prefix = [HEAPTOP, "--report", "-o", "/dev/null", "--"] if way == "launched" else []
+    prefix = [HEAPTOP, *watch_options(), "--report", "-o", "/dev/null", "--"] if way == "launched" else []
     with subprocess.Popen([*prefix, *command], env=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as process:
         said = b""

@@ -5,13 +5,14 @@ and what the program of tests/faults/targets/worker.c says against what heaptop 
 import contextlib
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
 import tempfile
 
-from proving import (HEAPTOP, LIBRARY, Failure, Skip, check, check_equal, environment, need, one_line,
-                     run, scratch, segment_files)
+from proving import (HEAPTOP, LIBRARY, RESULT, Failure, Skip, check, check_equal, environment, need, one_line,
+                     run, scratch, segment_files, watch_options)
 from rows import fault_target, fault_tool
 
 REFUSED = 125  # heaptop could not record, and did not start the program
@@ -122,9 +123,9 @@ def launched_same(command, plain, wrap=lambda c: c, options=(), **how):
     with contextlib.suppress(FileNotFoundError):
         os.unlink(OUT)
     env = how.pop("env", {})
-    done = run(wrap([HEAPTOP, "--report", "--format", "json", "-o", OUT, *options, "--", *command]),
+    done = run(wrap([HEAPTOP, *watch_options(), "--report", "--format", "json", "-o", OUT, *options, "--", *command]),
                env=environment(**env), **how)
-    errors = done.stderr.decode(errors="replace")
+    errors = re.sub(RESULT, b"", done.stderr).decode(errors="replace")
     if done.returncode == REFUSED and not done.stdout:
         check(errors.startswith("heaptop: ") and errors.count("\n") == 1, "not one line: %r" % errors)
         return None, errors
