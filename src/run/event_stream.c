@@ -231,8 +231,8 @@ static void missed_find(struct event_stream *s)
 	s->seen += missed;
 }
 
-/* What the program has counted by now is in the blocks that were live. Of several readings that
- * with the fewest events in flight. */
+/* What the program has counted by now is in the blocks that were live. Several readings are tried:
+ * the one with the fewest events in flight is taken. */
 static int missed_begin(struct event_stream *s)
 {
 	uint64_t before, after, least = UINT64_MAX;
