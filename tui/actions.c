@@ -478,7 +478,12 @@ void action_quit(struct ui *ui, int arg, int key)
 
 bool action_is_frozen(const struct ui *ui)
 {
-	return shown_moment_is_elsewhere(ui);
+	return ui->frozen;
+}
+
+bool action_can_freeze(const struct ui *ui)
+{
+	return ui_moment(ui) == SNAP_NOW && !shown_moment_is_replay(ui);
 }
 
 bool action_is_tree(const struct ui *ui)

@@ -388,6 +388,14 @@ static void header_moment(const struct ui *ui, struct infoline *s)
 		infoline_right(s, 100, STYLE_MOMENT, " %s ", badge);
 }
 
+static bool header_shows_end(const struct ui *ui)
+{
+	const struct snap_range *range = ui->shown->range;
+	unsigned scope = ui_view(ui)->scope;
+
+	return (scope & IN_SIZES && !range) || (scope & IN_THREADS && !(range && range->threads));
+}
+
 static void header_order(const struct ui *ui, struct infoline *s)
 {
 	const struct column_info *c = &column_table[ui->sort];
@@ -406,11 +414,11 @@ static void header_order(const struct ui *ui, struct infoline *s)
 		infoline_elastic(s, 14);
 	}
 	header_moment(ui, s);
-	/* Only the table of sites counts what is in a range. */
-	if (ui_moment(ui) == SNAP_RANGE && !(ui_view(ui)->scope & (IN_SITES | IN_DETAIL)))
+	/* Some know nothing of a range but its end. */
+	if (ui_moment(ui) == SNAP_RANGE && header_shows_end(ui))
 		infoline_right(s, 88, STYLE_WARN, "as of %s",
 			moment_words_clock(ui, ui->shown->uptime_ns, clock));
-	if (ui_counts_since(ui) && ui_moment(ui) == SNAP_NOW)
+	if (ui_counts_since(ui) && ui_moment(ui) != SNAP_RANGE)
 		header_since(ui->shown, s);
 	if (ui->hold)
 		infoline_right(s, 85, STYLE_WARN, "order held (o)");

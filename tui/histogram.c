@@ -103,7 +103,8 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 		most_live = sizes[i].live_blocks > most_live ? sizes[i].live_blocks : most_live;
 		most = sizes[i].allocs > most ? sizes[i].allocs : most;
 	}
-	live = most_live; /* if no block is live, the bars show all blocks ever allocated */
+	/* If no block is live, the bars show all blocks ever allocated. */
+	live = most_live && !h->in_range;
 	if (bucket == SNAP_SIZE_BUCKETS - 1)
 		snprintf(label, sizeof(label), "larger");
 	else
@@ -116,7 +117,10 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 	}
 	used += snprintf(numbers + used, sizeof(numbers) - (size_t)used, "%*s", bytes ? 8 : 6,
 		units_count(a, sizes[bucket].live_blocks));
-	if (!h->live_only)
+	if (h->in_range)
+		snprintf(numbers, sizeof(numbers), "%*s", NUMBER_CELLS,
+			units_count(a, sizes[bucket].allocs));
+	else if (!h->live_only)
 		snprintf(numbers + used, sizeof(numbers) - (size_t)used, " / %6s",
 			units_count(b, sizes[bucket].allocs));
 	bar_draw(y, x, cells, label, live ? sizes[bucket].live_blocks : sizes[bucket].allocs,
@@ -149,13 +153,16 @@ void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned 
 
 	if (i == 0)
 		draw_rule(y, x, cells,
-			h->live_only		   ? "BLOCK SIZE: live bytes, live blocks"
+			h->in_range		   ? "BLOCK SIZE: blocks allocated in the range"
+			: h->live_only		   ? "BLOCK SIZE: live bytes, live blocks"
 			: size_has_bytes(h, cells) ? "BLOCK SIZE: live bytes, live / all blocks"
 						   : "BLOCK SIZE: live / all");
 	else if (i <= size_lines && size.count)
 		size_draw(h, size.first + (unsigned)(i - 1), y, x, cells);
 	else if (i == size_lines + 1)
-		draw_rule(y, x, cells, "LIFETIME of freed blocks");
+		draw_rule(y, x, cells,
+			h->in_range ? "LIFETIME of blocks freed in the range"
+				    : "LIFETIME of freed blocks");
 	else if (i > size_lines + 1 && life.count)
 		life_draw(h, life.first + (unsigned)(i - size_lines - 2), y, x, cells);
 	else

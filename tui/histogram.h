@@ -12,6 +12,7 @@ struct histogram {
 	const struct snap_size *sizes; /* SNAP_SIZE_BUCKETS */
 	const uint64_t *lifetimes; /* SNAP_LIFE_BUCKETS, frees */
 	bool live_only; /* how many blocks of each size were ever allocated is unknown */
+	bool in_range; /* it is of a range of time: what was allocated and freed in it */
 	bool known; /* false: they could not be read */
 };
 

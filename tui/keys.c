@@ -386,6 +386,7 @@ static const struct {
 	{ view_leaks_release, view_leaks_can_release },
 	{ view_leaks_every, view_leaks_can_scan },
 	{ view_marks_mark, view_marks_can_mark },
+	{ action_freeze, action_can_freeze },
 	{ action_sample, action_can_sample },
 	{ action_save, action_can_save },
 	{ action_kinds, action_has_kinds },

@@ -93,6 +93,9 @@ static const struct {
 	{ COL_ERROR, NEVER, 48 },
 	{ COL_PERCENT, 70, 70 },
 	{ COL_RATE, 0, 0 },
+	{ COL_BEFORE, 92, 92 },
+	{ COL_AFTER, 60, 60 },
+	{ COL_DELTA, 0, 0 },
 	{ COL_SINCE, 0, 0 },
 	{ COL_SINCE_BLOCKS, 110, 110 },
 	{ COL_SINCE_ALLOC, 124, 124 },
@@ -131,7 +134,8 @@ static unsigned column_cells(enum column c, int width)
 	return column_table[c].cells > title ? column_table[c].cells : title;
 }
 
-#define RANGED 48 /* from this width on, a range shows what was allocated and freed */
+#define DIFF_SINCE 110 /* from this width on, a diff of another figure shows LIVE's change, too */
+#define RANGED	   48 /* from this width on, a range shows what was allocated and freed */
 
 /* Is it one of the columns since a mark or in a range? */
 static bool is_since(enum column c)
@@ -140,10 +144,27 @@ static bool is_since(enum column c)
 	       c == COL_SINCE_FREED || c == COL_KEPT;
 }
 
+/* Is it one of a diff's columns? */
+static bool is_diff(enum column c)
+{
+	return c == COL_BEFORE || c == COL_AFTER || c == COL_DELTA;
+}
+
+static bool diff_shown(enum column c, int width, int least, struct layout_kind kind)
+{
+	if (!kind.diff || (c == COL_AFTER && kind.diff_live))
+		return false;
+	return width >= least && !(kind.hidden >> c & 1);
+}
+
 static bool since_shown(enum column c, int width, int least, struct layout_kind kind)
 {
 	if (!kind.marked || kind.hidden >> c & 1)
 		return false;
+	if (kind.diff && c == COL_SINCE && kind.diff_live)
+		return false; /* DELTA is the same */
+	if (kind.diff && c == COL_SINCE)
+		return width >= DIFF_SINCE;
 	if (kind.ranged && c == COL_KEPT)
 		return false;
 	if (kind.ranged && (c == COL_SINCE_ALLOC || c == COL_SINCE_FREED))
@@ -159,6 +180,8 @@ static bool column_shown(unsigned i, int width, struct layout_kind kind)
 
 	if (c == COL_SITES)
 		return counted && !(kind.hidden >> c & 1);
+	if (is_diff(c))
+		return diff_shown(c, width, least, kind);
 	if (is_since(c))
 		return since_shown(c, width, least, kind);
 	/* So do the columns since a mark. */

@@ -58,6 +58,8 @@ struct layout_kind {
 	bool sampled; /* figures are estimates; LIVE has its error beside it */
 	bool marked; /* growth since a mark is shown, */
 	bool ranged; /* or growth in a range: which of its blocks are live is unknown */
+	bool diff; /* a diff's figure is shown on both sides, and its change; */
+	bool diff_live; /* the figure is LIVE: so it is there once */
 	bool grouped; /* rows are groups and show their number of sites */
 	unsigned hidden; /* bit i: column i was switched off; never the site's */
 };

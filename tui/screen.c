@@ -22,6 +22,7 @@
 #include "tui/rows.h"
 #include "tui/settings_sync.h"
 #include "tui/time_strip.h"
+#include "tui/tree_table.h"
 #include "tui/view_output.h"
 
 /* How long a message stays when no key comes. */
@@ -36,6 +37,8 @@ void screen_init(struct ui *ui, const struct tui_source *source, const struct tu
 	ui->show_hidden = options->show_hidden;
 	ui->stack[0] = options->tree ? VIEW_TREE : VIEW_SITES;
 	ui->output.follow = true;
+	ui->tree.changes_order.sort = TREE_TABLE_SINCE;
+	ui->modules.changes_order.sort = 1; /* SINCE, DELTA */
 	ui->group.by = options->group;
 	find_filter_set(ui, options->filter);
 	settings_sync_start(ui);

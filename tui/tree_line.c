@@ -5,56 +5,21 @@
  */
 #include "tui/tree_line.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
+#include "src/model/value.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/infoline.h"
+#include "tui/tree_table.h"
 
 #define PANE_HEIGHT 13 /* with fewer body lines there is no pane */
 #define CHAIN_NAMES 64 /* more names than fit on any screen */
 #define CHAIN_SPARE 64 /* bytes for arrows, dots and the count */
 #define CHAIN_LEAST 12 /* with fewer cells for names, the count of a chain is left out */
-
-#define TREE_TABLE(title, self_width)                                                              \
-	{                                                                                          \
-		{ "TOTAL", 6, true, 0, "live bytes of all stacks through this function" },         \
-			{ "%", 5, true, 62, "share of the root's live bytes" },                    \
-			{ "SELF", 6, true, self_width, "live bytes that it allocated itself" },    \
-			{ "RATE", 9, true, 48, "growth of TOTAL per second, over 10 s" },          \
-			{ "BLOCKS", 6, true, 76, "live blocks of all these stacks" },              \
-			{ title, 0, false, 0, "the functions, each below its caller" },            \
-			{ "FILE:LINE", 18, false, 92, "line in the function, if only one" },       \
-			{ "OF ROOT", 10, false, 116, "share of the root as a bar" },               \
-			{ "ERROR", 6, true, 48, "error bound of TOTAL (95 %), when sampled" },     \
-	}
-
-static const struct table_column down_columns[] = TREE_TABLE("CALL TREE", 56);
-/* Without SELF: in the inverted tree, a function's own bytes are the TOTAL of its first line. */
-static const struct table_column up_columns[] = TREE_TABLE("CALLERS", 1000000);
-#define TREE_COLUMNS (sizeof(down_columns) / sizeof(down_columns[0]))
-/* Exact counts have no error, so the last column, ERROR, is left out. If sampled, it is beside
- * TOTAL. */
-static const unsigned char sampled_places[] = { TREE_ROWS_TOTAL, TREE_ROWS_ERROR, TREE_ROWS_PERCENT,
-	TREE_ROWS_SELF, TREE_ROWS_RATE, TREE_ROWS_BLOCKS, TREE_ROWS_NAME, TREE_ROWS_PLACE,
-	TREE_ROWS_BAR };
-static_assert(sizeof(sampled_places) == TREE_COLUMNS, "each column has a place");
-static unsigned tree_off;
-static const struct table down_table = { down_columns, TREE_COLUMNS - 1, NULL, &tree_off };
-static const struct table up_table = { up_columns, TREE_COLUMNS - 1, NULL, &tree_off };
-static const struct table down_sampled = { down_columns, TREE_COLUMNS, sampled_places, &tree_off };
-static const struct table up_sampled = { up_columns, TREE_COLUMNS, sampled_places, &tree_off };
-
-const struct table *tree_line_table(const struct ui *ui)
-{
-	if (ui_is_sampled(ui))
-		return ui->tree.inverted ? &up_sampled : &down_sampled;
-	return ui->tree.inverted ? &up_table : &down_table;
-}
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
@@ -226,6 +191,14 @@ static void tree_place(const struct ui *ui, const struct tree_node *n, unsigned 
 		frame_place(&f, cells, draw_is_ascii(), out, COLUMN_TEXT_MAX);
 }
 
+/* Bytes, or what a diff compares. */
+static void tree_change(const struct ui *ui, int64_t change, char *out)
+{
+	const struct value_info *compared = ui->shown ? ui->shown->compared : NULL;
+
+	units_signed(out, change, compared && !compared->bytes ? units_count : units_bytes);
+}
+
 /* The text of one cell. */
 static void tree_cell(
 	const struct ui *ui, const struct tree_row *row, const struct table_place *p, char *out)
@@ -236,7 +209,7 @@ static void tree_cell(
 	char name[COLUMN_TEXT_MAX];
 
 	*out = 0;
-	switch (p->column) {
+	switch (tree_table_meaning(ui, p->column)) {
 	case TREE_ROWS_TOTAL:
 		units_bytes(out, bytes);
 		break;
@@ -264,7 +237,20 @@ static void tree_cell(
 		if (!row->small && row->node != TREE_ROOT)
 			tree_place(ui, tree_near(ui, row), p->cells, out);
 		break;
-	default:
+	case TREE_ROWS_SINCE:
+		tree_change(ui, row->small ? row->small_since : n->since_bytes, out);
+		break;
+	case TREE_ROWS_ALLOC:
+		units_bytes(out, row->small ? row->small_alloc : n->since_alloc);
+		break;
+	case TREE_ROWS_FREED:
+		units_bytes(out, row->small ? row->small_freed : n->since_freed);
+		break;
+	case TREE_ROWS_NEW:
+		units_signed(out, row->small ? row->small_new : n->since_blocks, units_count);
+		break;
+	case TREE_ROWS_BAR:
+	case TREE_ROWS_COUNT:
 		bar_text(bytes, whole, p->cells, draw_glyph_set(), out, COLUMN_TEXT_MAX);
 	}
 }
@@ -274,10 +260,13 @@ static enum draw_style tree_style(const struct ui *ui, const struct tree_row *ro
 	double rate =
 		row->small ? row->small_rate : tree_line_node(ui, row->node)->rate_bytes_per_s;
 	double matters = (double)ui->shown->totals.live_bytes / 1000;
+	int64_t since = row->small ? row->small_since : tree_line_node(ui, row->node)->since_bytes;
 
-	if (column == TREE_ROWS_BAR)
+	if (tree_table_meaning(ui, column) == TREE_ROWS_BAR)
 		return STYLE_GOOD;
-	if (column != TREE_ROWS_RATE || rate == 0)
+	if (tree_table_meaning(ui, column) == TREE_ROWS_SINCE)
+		return since == 0 ? STYLE_PLAIN : since > 0 ? STYLE_WARN : STYLE_GOOD;
+	if (tree_table_meaning(ui, column) != TREE_ROWS_RATE || rate == 0)
 		return STYLE_PLAIN;
 	return rate >= matters ? STYLE_WARN : -rate >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }
@@ -286,7 +275,7 @@ void tree_line_draw(const struct ui *ui, size_t at, int y)
 {
 	const struct tree_row *row = &ui->tree.rows.row[at];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(tree_line_table(ui), ui->layout.width, place);
+	unsigned n = table_fit(tree_table_columns(ui), ui->layout.width, place);
 	bool selected = at == ui->tree.list.cursor;
 	char text[2 * COLUMN_TEXT_MAX];
 
@@ -296,7 +285,7 @@ void tree_line_draw(const struct ui *ui, size_t at, int y)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		tree_cell(ui, row, &place[i], text);
-		table_draw_cell(tree_line_table(ui), place[i], y,
+		table_draw_cell(tree_table_columns(ui), place[i], y,
 			selected ? STYLE_SELECT : tree_style(ui, row, place[i].column), text);
 	}
 }
@@ -321,6 +310,28 @@ static void pane_name(const struct ui *ui, const struct tree_node *n, int y, uns
 	draw_text(y, 1, width - place - 3, STYLE_BOLD, text);
 }
 
+static void pane_rates(const struct tree_node *n, struct infoline *s)
+{
+	char a[UNITS_MAX];
+
+	infoline_left(s, 40, STYLE_PLAIN, "allocs %s", units_freq(a, n->allocs_per_s));
+	infoline_right(s, 85, n->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "growth %s",
+		units_rate(a, n->rate_bytes_per_s));
+}
+
+static void pane_changes(const struct ui *ui, const struct tree_node *n, struct infoline *s)
+{
+	char a[UNITS_MAX + 1];
+
+	tree_change(ui, n->since_bytes, a);
+	infoline_right(s, 85, n->since_bytes > 0 ? STYLE_WARN : STYLE_PLAIN, "%s %s",
+		ui->shown->compared ? ui->shown->compared->title : "growth", a);
+	if (ui->shown->compared)
+		return;
+	infoline_left(s, 65, STYLE_PLAIN, "allocated %s", units_bytes(a, n->since_alloc));
+	infoline_left(s, 60, STYLE_PLAIN, "freed %s", units_bytes(a, n->since_freed));
+}
+
 static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, unsigned width)
 {
 	struct infoline s = INFOLINE_INIT;
@@ -336,9 +347,10 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 		n->blocks == 1 ? "" : "s");
 	infoline_left(
 		&s, 70, STYLE_PLAIN, "%" PRIu64 " call site%s", n->sites, n->sites == 1 ? "" : "s");
-	infoline_left(&s, 40, STYLE_PLAIN, "allocs %s", units_freq(a, n->allocs_per_s));
-	infoline_right(&s, 85, n->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "growth %s",
-		units_rate(a, n->rate_bytes_per_s));
+	if (tree_table_has_changes(ui))
+		pane_changes(ui, n, &s);
+	else
+		pane_rates(n, &s);
 	infoline_draw(&s, y, 1, width - 2);
 }
 

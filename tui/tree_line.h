@@ -9,7 +9,7 @@
 
 static inline const struct tree_node *tree_line_node(const struct ui *ui, uint32_t node)
 {
-	return &ui->tree.tree[ui->tree.inverted].node[node];
+	return &ui->tree.tree[ui_counts_since(ui)][ui->tree.inverted].node[node];
 }
 
 /* The line under the cursor, or NULL. */
@@ -20,8 +20,6 @@ static inline const struct tree_row *tree_line_selected(const struct ui *ui)
 	return st->list.cursor < st->rows.count ? &st->rows.row[st->list.cursor] : NULL;
 }
 
-/* The columns of the tree, inverted or not, sampled or not. */
-const struct table *tree_line_table(const struct ui *ui);
 /* A node's name, in at most `cells` cells (0: no limit); `out` has COLUMN_TEXT_MAX bytes. */
 void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
 	enum name_style style, char *out);

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include "src/model/value.h"
 #include "tui/draw.h"
 
 const struct view *ui_view(const struct ui *ui)
@@ -55,7 +56,7 @@ const struct timeline *ui_timeline(const struct ui *ui)
 bool ui_counts_since(const struct ui *ui)
 {
 	return ui_moment(ui) == SNAP_RANGE ||
-	       (ui->shown && ui->shown->since && ui_moment(ui) == SNAP_NOW);
+	       (ui->shown && ui->shown->since && ui_moment(ui) != SNAP_PEAK);
 }
 
 struct layout_kind ui_kind(const struct ui *ui)
@@ -64,6 +65,8 @@ struct layout_kind ui_kind(const struct ui *ui)
 		.hidden = ui->columns_off,
 		.marked = ui_counts_since(ui),
 		.ranged = ui_moment(ui) == SNAP_RANGE,
+		.diff = ui->shown && ui->shown->compared,
+		.diff_live = ui->shown && ui->shown->compared == &value_table[VALUE_LIVE],
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 

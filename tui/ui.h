@@ -52,10 +52,12 @@ struct group_state {
 
 struct tree_state {
 	struct list list;
-	struct tree tree[2]; /* top-down, inverted; each is made when it is first shown */
+	/* Of live bytes and of changes (tree_table.h), each top-down and inverted; made when it is
+	 * first shown. */
+	struct tree tree[2][2];
 	struct tree_rows rows;
 	bool inverted;
-	struct table_order order;
+	struct table_order order, changes_order;
 	uint64_t selected; /* id of a node */
 	bool has_selected, selected_small; /* small: it is the line of the node's small children */
 	uint64_t chosen; /* as in the site table */
@@ -99,7 +101,7 @@ struct sizes_state {
 
 struct threads_state {
 	struct list list;
-	struct table_order order;
+	struct table_order order, range_order;
 	uint32_t *row; /* owned: indices into ui->shown->threads, `capacity` of them */
 	uint32_t *drawn; /* owned: the slots drawn last, whose order `o` holds */
 	size_t capacity, drawn_count;
@@ -110,7 +112,7 @@ struct threads_state {
 struct modules_state {
 	struct list list;
 	struct module_rows objects; /* in the order of the rows */
-	struct table_order order;
+	struct table_order order, changes_order; /* changes: since a mark, in a range, of a diff */
 	uint64_t *ids; /* owned: ids of the rows drawn last, whose order `o` holds */
 	size_t drawn;
 	uint64_t selected, chosen; /* id of an object; as in the site table */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/value.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
@@ -18,7 +19,19 @@
 #define PANE_LINES  4
 #define PANE_HEIGHT 12 /* with fewer body lines there is no pane */
 
-enum { BY_LIVE, BY_PERCENT, BY_RATE, BY_BLOCKS, BY_SITES, BY_NAMES, BY_MODULE, BY_BUILD_ID };
+enum modules_by {
+	BY_LIVE,
+	BY_PERCENT,
+	BY_RATE,
+	BY_BLOCKS,
+	BY_SITES,
+	BY_NAMES,
+	BY_MODULE,
+	BY_BUILD_ID,
+	BY_SINCE,
+	BY_ALLOC,
+	BY_FREED
+};
 
 static const struct table_column module_columns[] = {
 	{ "LIVE", 6, true, 0, "live bytes of the sites named after its code" },
@@ -30,9 +43,31 @@ static const struct table_column module_columns[] = {
 	{ "MODULE", 0, false, 0, "the object file" },
 	{ "BUILD-ID", 16, false, 110, "identifies its debug information" },
 };
-static unsigned module_off;
+/* With changes since a mark, in a range, or in a diff, which has no ALLOC and FREED. */
+static const struct table_column since_columns[] = {
+	{ "LIVE", 6, true, 0, "live bytes of the sites named after its code" },
+	{ "SINCE", 7, true, 0, "growth of LIVE since the mark, or in the range" },
+	{ "ALLOC", 6, true, 48, "bytes allocated since, or in the range" },
+	{ "FREED", 6, true, 56, "bytes freed since, or in the range" },
+	{ "BLOCKS", 6, true, 70, "live blocks of these sites" },
+	{ "SITES", 6, true, 84, "number of these sites" },
+	{ "MODULE", 0, false, 0, "the object file" },
+};
+static const struct table_column diff_columns[] = {
+	{ "LIVE", 6, true, 0, "live bytes in B" },
+	{ "DELTA", 7, true, 0, "what B has more of the compared figure than A" },
+	{ "SITES", 6, true, 56, "number of its call sites" },
+	{ "MODULE", 0, false, 0, "the object file" },
+};
+static const unsigned char since_meanings[] = { BY_LIVE, BY_SINCE, BY_ALLOC, BY_FREED, BY_BLOCKS,
+	BY_SITES, BY_MODULE };
+static const unsigned char diff_meanings[] = { BY_LIVE, BY_SINCE, BY_SITES, BY_MODULE };
+static unsigned module_off, changes_off;
 static const struct table module_table = { module_columns,
 	sizeof(module_columns) / sizeof(module_columns[0]), NULL, &module_off };
+static const struct table since_table = { since_columns, sizeof(since_meanings), NULL,
+	&changes_off };
+static const struct table diff_table = { diff_columns, sizeof(diff_meanings), NULL, &changes_off };
 
 static const char *const names_words[] = {
 	[MODULE_ROWS_PENDING] = "pending",
@@ -48,12 +83,23 @@ static struct list *modules_list(struct ui *ui)
 
 static const struct table *modules_table(const struct ui *ui)
 {
-	return &module_table;
+	if (ui->shown && ui->shown->compared)
+		return &diff_table;
+	return ui_counts_since(ui) ? &since_table : &module_table;
+}
+
+static enum modules_by modules_meaning(const struct ui *ui, unsigned column)
+{
+	if (ui->shown && ui->shown->compared)
+		return (enum modules_by)diff_meanings[column % sizeof(diff_meanings)];
+	if (ui_counts_since(ui))
+		return (enum modules_by)since_meanings[column % sizeof(since_meanings)];
+	return (enum modules_by)column;
 }
 
 static struct table_order *modules_order(struct ui *ui)
 {
-	return &ui->modules.order;
+	return ui_counts_since(ui) ? &ui->modules.changes_order : &ui->modules.order;
 }
 
 static const struct module_row *modules_row(const struct ui *ui, size_t row)
@@ -73,9 +119,9 @@ static int down(double a, double b)
 	return (a < b) - (a > b);
 }
 
-static int modules_by(unsigned column, const struct module_row *a, const struct module_row *b)
+static int modules_by(enum modules_by by, const struct module_row *a, const struct module_row *b)
 {
-	switch (column) {
+	switch (by) {
 	case BY_RATE:
 		return down(a->rate_bytes_per_s, b->rate_bytes_per_s);
 	case BY_BLOCKS:
@@ -88,16 +134,25 @@ static int modules_by(unsigned column, const struct module_row *a, const struct 
 		return strcmp(a->module->name, b->module->name);
 	case BY_BUILD_ID:
 		return strcmp(a->module->build_id, b->module->build_id);
-	default:
-		return down((double)a->live_bytes, (double)b->live_bytes);
+	case BY_SINCE:
+		return down((double)a->since_bytes, (double)b->since_bytes);
+	case BY_ALLOC:
+		return down((double)a->since_alloc, (double)b->since_alloc);
+	case BY_FREED:
+		return down((double)a->since_freed, (double)b->since_freed);
+	case BY_LIVE:
+	case BY_PERCENT:
+		break;
 	}
+	return down((double)a->live_bytes, (double)b->live_bytes);
 }
 
 static int modules_compare(const void *pa, const void *pb, void *ctx)
 {
-	const struct table_order *o = ctx;
+	struct ui *ui = ctx;
+	const struct table_order *o = modules_order(ui);
 	const struct module_row *a = pa, *b = pb;
-	int by = modules_by(o->sort, a, b);
+	int by = modules_by(modules_meaning(ui, o->sort), a, b);
 
 	if (o->reverse)
 		by = -by;
@@ -182,10 +237,10 @@ static void modules_update(struct ui *ui)
 	if (ui->rows && module_rows_make(&st->objects, ui->rows, ui->show_hidden) == 0 &&
 		st->objects.count)
 		qsort_r(st->objects.object, st->objects.count, sizeof(struct module_row),
-			modules_compare, &st->order);
-	if (ui->hold && !st->order.just_chosen)
+			modules_compare, ui);
+	if (ui->hold && !modules_order(ui)->just_chosen)
 		modules_keep_order(st);
-	st->order.just_chosen = false;
+	modules_order(ui)->just_chosen = false;
 	modules_remember(st);
 	st->list.count = st->objects.count;
 	modules_follow(st);
@@ -201,7 +256,8 @@ static void modules_reset(struct ui *ui)
 	module_rows_free(&ui->modules.objects);
 	free(ui->modules.ids);
 	ui->modules = (struct modules_state){ .list.height = ui->modules.list.height,
-		.order = ui->modules.order };
+		.order = ui->modules.order,
+		.changes_order = ui->modules.changes_order };
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
@@ -209,7 +265,9 @@ static void modules_reset(struct ui *ui)
 static void modules_cell(
 	const struct ui *ui, const struct module_row *o, const struct table_place *p, char *out)
 {
-	switch (p->column) {
+	const struct value_info *compared = ui->shown->compared;
+
+	switch (modules_meaning(ui, p->column)) {
 	case BY_LIVE:
 		units_bytes(out, o->live_bytes);
 		break;
@@ -232,21 +290,34 @@ static void modules_cell(
 		text_elide(out, COLUMN_TEXT_MAX, o->module->build_id, p->cells, false,
 			draw_is_ascii());
 		break;
-	default:
+	case BY_SINCE:
+		units_signed(out, o->since_bytes,
+			compared && !compared->bytes ? units_count : units_bytes);
+		break;
+	case BY_ALLOC:
+		units_bytes(out, o->since_alloc);
+		break;
+	case BY_FREED:
+		units_bytes(out, o->since_freed);
+		break;
+	case BY_MODULE:
 		text_elide(out, COLUMN_TEXT_MAX, module_name(o), p->cells, true, draw_is_ascii());
 	}
 }
 
-static enum draw_style modules_style(const struct module_row *o, unsigned column)
+static enum draw_style modules_style(
+	const struct ui *ui, const struct module_row *o, unsigned column)
 {
-	return column == BY_NAMES && module_rows_names(o) == MODULE_ROWS_NOTHING ? STYLE_WARN
-										 : STYLE_PLAIN;
+	return modules_meaning(ui, column) == BY_NAMES &&
+			       module_rows_names(o) == MODULE_ROWS_NOTHING
+		       ? STYLE_WARN
+		       : STYLE_PLAIN;
 }
 
 static void modules_draw_row(const struct ui *ui, size_t row, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&module_table, ui->layout.width, place);
+	unsigned n = table_fit(modules_table(ui), ui->layout.width, place);
 	bool selected = row == ui->modules.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 
@@ -258,8 +329,8 @@ static void modules_draw_row(const struct ui *ui, size_t row, int y)
 		const struct module_row *o = modules_row(ui, row);
 
 		modules_cell(ui, o, &place[i], text);
-		table_draw_cell(&module_table, place[i], y,
-			selected ? STYLE_SELECT : modules_style(o, place[i].column), text);
+		table_draw_cell(modules_table(ui), place[i], y,
+			selected ? STYLE_SELECT : modules_style(ui, o, place[i].column), text);
 	}
 }
 
@@ -325,7 +396,7 @@ static void modules_draw(struct ui *ui)
 	const struct list *l = &ui->modules.list;
 	int y = ui->layout.y[ROW_BODY];
 
-	table_draw_head(&module_table, &ui->modules.order, ui->layout.y[ROW_HEAD],
+	table_draw_head(modules_table(ui), modules_order(ui), ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	if (!l->count) {
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,

@@ -45,6 +45,11 @@ static struct histogram sizes_program(const struct ui *ui)
 		return (struct histogram){
 			.sizes = ui->sizes.at_peak, .lifetimes = no_lifetimes, .live_only = true
 		};
+	if (ui->shown->range)
+		return (struct histogram){ .sizes = ui->shown->range->sizes,
+			.lifetimes = ui->shown->range->lifetimes,
+			.in_range = true,
+			.known = true };
 	return (struct histogram){
 		.sizes = ui->shown->sizes, .lifetimes = ui->shown->lifetimes, .known = true
 	};
@@ -97,6 +102,19 @@ static void sizes_update(struct ui *ui)
 		list_recount(&st->list, program + site);
 }
 
+static void sizes_range_title(const struct snap_range *r, char *text, size_t cap)
+{
+	uint64_t allocs = 0, frees = 0;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
+		allocs += r->sizes[i].allocs;
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++)
+		frees += r->lifetimes[i];
+	snprintf(text, cap, "in the range   %s block%s allocated, %s freed", units_count(a, allocs),
+		units_plural(allocs), units_count(b, frees));
+}
+
 static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned cells)
 {
 	struct histogram h = sizes_program(ui);
@@ -105,7 +123,9 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 	if (i > 0 && i <= histogram_lines(&h)) {
 		histogram_draw(&h, i - 1, y, 0, cells);
 	} else if (i == 0) {
-		if (ui_moment(ui) == SNAP_PEAK)
+		if (ui->shown->range)
+			sizes_range_title(ui->shown->range, text, sizeof(text));
+		else if (ui_moment(ui) == SNAP_PEAK)
 			snprintf(text, sizeof(text),
 				"at the peak   %s live blocks, by site averages",
 				units_count(a, ui->shown->totals.live_blocks));
@@ -187,7 +207,8 @@ static void sizes_draw(struct ui *ui)
 
 static void sizes_status(struct ui *ui, char *text, size_t cap)
 {
-	snprintf(text, cap, "bars: live blocks by size, freed blocks by lifetime%s",
+	snprintf(text, cap, "bars: %s blocks by size, freed blocks by lifetime%s",
+		ui->shown && ui->shown->range ? "allocated" : "live",
 		list_at_end(&ui->sizes.list) ? "" : "   more below: PgDn");
 }
 

@@ -15,7 +15,7 @@
 #include "src/util/units.h"
 #include "tui/draw.h"
 
-enum {
+enum threads_by {
 	BY_LIVE,
 	BY_SHARE,
 	BY_RATE,
@@ -24,7 +24,10 @@ enum {
 	BY_FREES,
 	BY_FOREIGN,
 	BY_TID,
-	BY_NAME
+	BY_NAME,
+	BY_ALLOC_BYTES,
+	BY_ALLOCS,
+	BY_FREE_BYTES
 };
 
 static const struct table_column thread_columns[] = {
@@ -38,6 +41,20 @@ static const struct table_column thread_columns[] = {
 	{ "TID", 8, true, 76, "thread id, as the program sees it" },
 	{ "THREAD", 0, false, 0, "name of the thread" },
 };
+/* In a range: what each did in it. */
+static const struct table_column range_columns[] = {
+	{ "ALLOC", 7, true, 0, "bytes it allocated in the range" },
+	{ "FREED", 7, true, 48, "bytes it freed, whichever thread allocated them" },
+	{ "ALLOCS", 6, true, 56, "blocks it allocated in the range" },
+	{ "FREES", 6, true, 64, "blocks it freed" },
+	{ "OTHERS'", 7, true, 72, "of these, blocks allocated by other threads" },
+	{ "TID", 8, true, 80, "thread id, as the program sees it" },
+	{ "THREAD", 0, false, 0, "name of the thread" },
+};
+static const unsigned char range_meanings[] = { BY_ALLOC_BYTES, BY_FREE_BYTES, BY_ALLOCS, BY_FREES,
+	BY_FOREIGN, BY_TID, BY_NAME };
+static unsigned range_off;
+static const struct table range_table = { range_columns, sizeof(range_meanings), NULL, &range_off };
 static_assert(sizeof(thread_columns) / sizeof(thread_columns[0]) <= TABLE_COLUMNS, "columns");
 static unsigned thread_off;
 static const struct table thread_table = { thread_columns,
@@ -48,19 +65,36 @@ static struct list *threads_list(struct ui *ui)
 	return &ui->threads.list;
 }
 
+/* Whether what each thread did in a range is shown. */
+static bool threads_ranged(const struct ui *ui)
+{
+	return ui->shown && ui->shown->range && ui->shown->range->threads;
+}
+
 static const struct table *threads_table(const struct ui *ui)
 {
-	return &thread_table;
+	return threads_ranged(ui) ? &range_table : &thread_table;
+}
+
+static enum threads_by threads_meaning(const struct ui *ui, unsigned column)
+{
+	return (enum threads_by)(
+		threads_ranged(ui) ? range_meanings[column % sizeof(range_meanings)] : column);
 }
 
 static struct table_order *threads_order(struct ui *ui)
 {
-	return &ui->threads.order;
+	return threads_ranged(ui) ? &ui->threads.range_order : &ui->threads.order;
+}
+
+static const struct snap_thread *threads_at(const struct ui *ui, uint32_t index)
+{
+	return threads_ranged(ui) ? &ui->shown->range->threads[index] : &ui->shown->threads[index];
 }
 
 static const struct snap_thread *threads_row(const struct ui *ui, size_t row)
 {
-	return &ui->shown->threads[ui->threads.row[row]];
+	return threads_at(ui, ui->threads.row[row]);
 }
 
 /* ---- order -------------------------------------------------------------------------------- */
@@ -70,11 +104,9 @@ static int down(double a, double b)
 	return (a < b) - (a > b);
 }
 
-static int threads_by(unsigned column, const struct snap_thread *a, const struct snap_thread *b)
+static int threads_by(enum threads_by by, const struct snap_thread *a, const struct snap_thread *b)
 {
-	switch (column) {
-	case BY_SHARE:
-		return down((double)a->live_bytes, (double)b->live_bytes);
+	switch (by) {
 	case BY_RATE:
 		return down(a->live_bytes_per_s, b->live_bytes_per_s);
 	case BY_ALLOC_RATE:
@@ -89,19 +121,27 @@ static int threads_by(unsigned column, const struct snap_thread *a, const struct
 		return down(a->tid, b->tid);
 	case BY_NAME:
 		return strcmp(a->name, b->name);
-	default:
-		return down((double)a->live_bytes, (double)b->live_bytes);
+	case BY_ALLOC_BYTES:
+		return down((double)a->alloc_bytes, (double)b->alloc_bytes);
+	case BY_ALLOCS:
+		return down((double)a->allocs, (double)b->allocs);
+	case BY_FREE_BYTES:
+		return down((double)a->free_bytes, (double)b->free_bytes);
+	case BY_LIVE:
+	case BY_SHARE:
+		break;
 	}
+	return down((double)a->live_bytes, (double)b->live_bytes);
 }
 
 static int threads_compare(const void *pa, const void *pb, void *ctx)
 {
-	const struct ui *ui = ctx;
-	const struct snap_thread *a = &ui->shown->threads[*(const uint32_t *)pa];
-	const struct snap_thread *b = &ui->shown->threads[*(const uint32_t *)pb];
-	int by = threads_by(ui->threads.order.sort, a, b);
+	struct ui *ui = ctx;
+	const struct snap_thread *a = threads_at(ui, *(const uint32_t *)pa);
+	const struct snap_thread *b = threads_at(ui, *(const uint32_t *)pb);
+	int by = threads_by(threads_meaning(ui, threads_order(ui)->sort), a, b);
 
-	if (ui->threads.order.reverse)
+	if (threads_order(ui)->reverse)
 		by = -by;
 	return by ? by : (a->slot > b->slot) - (a->slot < b->slot);
 }
@@ -163,9 +203,9 @@ static void threads_update(struct ui *ui)
 		st->row[i] = i;
 	if (n)
 		qsort_r(st->row, n, sizeof(*st->row), threads_compare, ui);
-	if (ui->hold && !st->order.just_chosen)
+	if (ui->hold && !threads_order(ui)->just_chosen)
 		threads_keep_order(ui, n);
-	st->order.just_chosen = false;
+	threads_order(ui)->just_chosen = false;
 	st->drawn_count = n;
 	st->list.count = n;
 	for (size_t i = 0; i < n; i++) {
@@ -182,7 +222,8 @@ static void threads_reset(struct ui *ui)
 	free(ui->threads.row);
 	free(ui->threads.drawn);
 	ui->threads = (struct threads_state){ .list.height = ui->threads.list.height,
-		.order = ui->threads.order };
+		.order = ui->threads.order,
+		.range_order = ui->threads.range_order };
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
@@ -193,11 +234,11 @@ static void threads_cell(
 	char name[128];
 
 	*out = 0;
-	if (p->column <= BY_RATE && !ui->shown->has_alive) {
+	if (threads_meaning(ui, p->column) <= BY_RATE && !ui->shown->has_alive) {
 		strcpy(out, "-");
 		return;
 	}
-	switch (p->column) {
+	switch (threads_meaning(ui, p->column)) {
 	case BY_LIVE:
 		units_bytes(out, t->live_bytes);
 		break;
@@ -223,7 +264,16 @@ static void threads_cell(
 		if (t->tid)
 			sprintf(out, "%" PRIu32, t->tid);
 		break;
-	default:
+	case BY_ALLOC_BYTES:
+		units_bytes(out, t->alloc_bytes);
+		break;
+	case BY_ALLOCS:
+		units_count(out, t->allocs);
+		break;
+	case BY_FREE_BYTES:
+		units_bytes(out, t->free_bytes);
+		break;
+	case BY_NAME:
 		snapshot_thread_name(t, name, sizeof(name));
 		text_elide(out, COLUMN_TEXT_MAX, name, p->cells, false, draw_is_ascii());
 	}
@@ -232,7 +282,7 @@ static void threads_cell(
 static void threads_draw_row(const struct ui *ui, size_t row, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&thread_table, ui->layout.width, place);
+	unsigned n = table_fit(threads_table(ui), ui->layout.width, place);
 	bool selected = row == ui->threads.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 
@@ -242,8 +292,8 @@ static void threads_draw_row(const struct ui *ui, size_t row, int y)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		threads_cell(ui, threads_row(ui, row), &place[i], text);
-		table_draw_cell(
-			&thread_table, place[i], y, selected ? STYLE_SELECT : STYLE_PLAIN, text);
+		table_draw_cell(threads_table(ui), place[i], y,
+			selected ? STYLE_SELECT : STYLE_PLAIN, text);
 	}
 }
 
@@ -252,7 +302,7 @@ static void threads_draw(struct ui *ui)
 	const struct list *l = &ui->threads.list;
 	int y = ui->layout.y[ROW_BODY];
 
-	table_draw_head(&thread_table, &ui->threads.order, ui->layout.y[ROW_HEAD],
+	table_draw_head(threads_table(ui), threads_order(ui), ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	if (!l->count)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
@@ -271,7 +321,8 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 	if (l->count)
 		snprintf(text, cap, "%s-%s of %s threads that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
-			ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
+			threads_ranged(ui)	    ? "what each did in the range"
+			: ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
 			: ui_moment(ui) == SNAP_NOW ? "counting live blocks"
 						    : "LIVE by thread is known only of now");
 }

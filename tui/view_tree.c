@@ -17,6 +17,7 @@
 #include "tui/infoline.h"
 #include "tui/table.h"
 #include "tui/tree_line.h"
+#include "tui/tree_table.h"
 #include "tui/view_detail.h"
 #include "tui/view_sites.h"
 
@@ -25,22 +26,12 @@ static struct list *tree_list(struct ui *ui)
 	return &ui->tree.list;
 }
 
-static struct table_order *tree_order(struct ui *ui)
-{
-	return &ui->tree.order;
-}
-
-static struct tree *tree_now(struct ui *ui)
-{
-	return &ui->tree.tree[ui->tree.inverted];
-}
-
 void view_tree_reset(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
 
-	tree_free(&st->tree[0]);
-	tree_free(&st->tree[1]);
+	for (int i = 0; i < 4; i++)
+		tree_free(&st->tree[i / 2][i % 2]);
 	tree_rows_free(&st->rows);
 	st->zooms = 0;
 	st->has_selected = st->has_chosen = false;
@@ -77,15 +68,15 @@ static void tree_moved(struct ui *ui)
 static size_t tree_selected_row(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
-	uint32_t node = st->has_chosen ? tree_find(tree_now(ui), st->chosen) : TREE_NONE;
+	uint32_t node = st->has_chosen ? tree_find(tree_table_tree(ui), st->chosen) : TREE_NONE;
 	bool small = node != TREE_NONE ? st->chosen_small : st->selected_small;
 	size_t row;
 
 	if (node == TREE_NONE && st->has_selected)
-		node = tree_find(tree_now(ui), st->selected);
+		node = tree_find(tree_table_tree(ui), st->selected);
 	if (node == TREE_NONE)
 		return st->list.cursor;
-	row = tree_rows_find(&st->rows, tree_now(ui), node);
+	row = tree_rows_find(&st->rows, tree_table_tree(ui), node);
 	for (size_t i = row; small && i < st->rows.count; i++)
 		if (st->rows.row[i].small && st->rows.row[i].node == node)
 			return i;
@@ -99,7 +90,7 @@ static uint32_t tree_root(struct ui *ui)
 	uint32_t root = TREE_ROOT;
 
 	while (st->zooms) {
-		root = tree_find(tree_now(ui), st->zoom[st->zooms - 1]);
+		root = tree_find(tree_table_tree(ui), st->zoom[st->zooms - 1]);
 		if (root != TREE_NONE)
 			return root;
 		st->zooms--;
@@ -111,17 +102,19 @@ static uint32_t tree_root(struct ui *ui)
 static void tree_view_update(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
-	struct tree_rows_request wish = { .sort = (enum tree_rows_sort)st->order.sort,
-		.reverse = st->order.reverse,
-		.hold = ui->hold && !st->order.just_chosen,
+	struct table_order *order = tree_table_order(ui);
+	struct tree_rows_request wish = { .sort = tree_table_meaning(ui, order->sort),
+		.reverse = order->reverse,
+		.hold = ui->hold && !order->just_chosen,
 		.least_permille = st->least_permille };
 
 	st->rows.count = 0;
-	if (ui->rows && tree_update(tree_now(ui), ui->rows, st->inverted, ui->show_hidden) == 0) {
+	if (ui->rows &&
+		tree_update(tree_table_tree(ui), ui->rows, st->inverted, ui->show_hidden) == 0) {
 		wish.root = tree_root(ui);
-		tree_rows_make(&st->rows, tree_now(ui), &wish);
+		tree_rows_make(&st->rows, tree_table_tree(ui), &wish);
 	}
-	st->order.just_chosen = false;
+	order->just_chosen = false;
 	st->list.count = st->rows.count;
 	if (st->list.moved && (st->has_chosen || st->has_selected) && st->rows.count)
 		list_follow(&st->list, tree_selected_row(ui));
@@ -142,7 +135,7 @@ static void tree_changed(struct ui *ui)
 
 static void tree_select_node(struct ui *ui, uint32_t node)
 {
-	list_select(&ui->tree.list, tree_rows_find(&ui->tree.rows, tree_now(ui), node));
+	list_select(&ui->tree.list, tree_rows_find(&ui->tree.rows, tree_table_tree(ui), node));
 	tree_moved(ui);
 }
 
@@ -158,7 +151,7 @@ static void tree_draw(struct ui *ui)
 	const struct list *l = &ui->tree.list;
 	int y = ui->layout.y[ROW_BODY];
 
-	table_draw_head(tree_line_table(ui), &ui->tree.order, ui->layout.y[ROW_HEAD],
+	table_draw_head(tree_table_columns(ui), tree_table_order(ui), ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	if (!l->count) {
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
@@ -224,7 +217,7 @@ static bool tree_is_open(const struct ui *ui, const struct tree_row *row)
 
 static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear)
 {
-	struct tree_node *n = &tree_now(ui)->node[node];
+	struct tree_node *n = &tree_table_tree(ui)->node[node];
 
 	n->marks = (unsigned char)((n->marks | set) & ~clear);
 	tree_moved(ui);
@@ -287,7 +280,7 @@ void view_tree_all(struct ui *ui, int open, int key)
 
 	if (!row)
 		return;
-	tree_rows_open_all(tree_now(ui), row->node, open != 0);
+	tree_rows_open_all(tree_table_tree(ui), row->node, open != 0);
 	tree_moved(ui);
 	tree_changed(ui);
 	ui_message(ui,
@@ -333,7 +326,7 @@ void view_tree_least(struct ui *ui, int arg, int key)
 	while (i < 3 && steps[i] != st->least_permille)
 		i++;
 	st->least_permille = steps[(i + 1) % 4];
-	tree_rows_forget_shown(tree_now(ui));
+	tree_rows_forget_shown(tree_table_tree(ui));
 	tree_changed(ui);
 	if (st->least_permille)
 		ui_message(ui, "children below %g%% of the root are folded into one line",
@@ -342,17 +335,29 @@ void view_tree_least(struct ui *ui, int arg, int key)
 		ui_message(ui, "no children are folded");
 }
 
-/* The site with most live bytes below a node. */
+/* How much a site has of what the tree shows: of live bytes, or of changes. */
+static uint64_t tree_weight(const struct ui *ui, const struct snap_site *site)
+{
+	int64_t delta = snapshot_delta(site);
+
+	if (!tree_table_has_changes(ui))
+		return site->live_bytes;
+	if (ui->shown->compared)
+		return delta < 0 ? -(uint64_t)delta : (uint64_t)delta;
+	return site->since.alloc_bytes + snapshot_since_freed(&site->since);
+}
+
+/* The site with most of it below a node. */
 static const struct snap_site *tree_largest_site(struct ui *ui, uint32_t node)
 {
 	const struct snap_site *best = NULL;
 
 	for (size_t i = 0; i < ui->rows->nsites; i++) {
 		const struct snap_site *site = &ui->rows->sites[i];
-		uint32_t leaf = tree_leaf_of(tree_now(ui), site->id);
+		uint32_t leaf = tree_leaf_of(tree_table_tree(ui), site->id);
 
-		if (leaf != TREE_NONE && tree_is_below(tree_now(ui), leaf, node) &&
-			(!best || site->live_bytes > best->live_bytes))
+		if (leaf != TREE_NONE && tree_is_below(tree_table_tree(ui), leaf, node) &&
+			(!best || tree_weight(ui, site) > tree_weight(ui, best)))
 			best = site;
 	}
 	return best;
@@ -387,9 +392,9 @@ static void tree_show(struct ui *ui, uint32_t node)
 	st->chosen_small = false;
 	st->has_chosen = true;
 	for (uint32_t n = node; n != TREE_ROOT; n = tree_line_node(ui, n)->parent) {
-		tree_now(ui)->node[n].marks |= TREE_ROWS_SHOWN;
+		tree_table_tree(ui)->node[n].marks |= TREE_ROWS_SHOWN;
 		if (n != node)
-			tree_now(ui)->node[n].marks |= TREE_ROWS_OPEN | TREE_ROWS_DECIDED;
+			tree_table_tree(ui)->node[n].marks |= TREE_ROWS_OPEN | TREE_ROWS_DECIDED;
 	}
 	tree_changed(ui);
 }
@@ -400,7 +405,7 @@ void view_tree_show_site(struct ui *ui, uint32_t site)
 
 	ui->tree.zooms = 0;
 	tree_view_update(ui);
-	node = tree_leaf_of(tree_now(ui), site);
+	node = tree_leaf_of(tree_table_tree(ui), site);
 	if (node != TREE_NONE)
 		tree_show(ui, node);
 }
@@ -423,11 +428,12 @@ static bool tree_matches(const struct ui *ui, const struct filter *f, size_t at)
 /* The matching node with most live bytes, folded away or not. */
 static bool tree_reveal(struct ui *ui, const struct filter *f)
 {
-	const struct tree *t = tree_now(ui);
+	const struct tree *t = tree_table_tree(ui);
 	uint32_t best = TREE_NONE;
 
 	for (uint32_t i = 1; i < t->count; i++)
-		if (t->node[i].total_bytes && filter_match_frame(f, &t->node[i].frame) &&
+		if ((t->node[i].total_bytes || t->node[i].moved) &&
+			filter_match_frame(f, &t->node[i].frame) &&
 			(best == TREE_NONE || t->node[i].total_bytes > t->node[best].total_bytes))
 			best = i;
 	if (best == TREE_NONE)
@@ -450,8 +456,8 @@ const struct view view_tree = {
 	.click = tree_click,
 	.matches = tree_matches,
 	.reveal = tree_reveal,
-	.table = tree_line_table,
-	.order = tree_order,
+	.table = tree_table_columns,
+	.order = tree_table_order,
 	.facts = tree_facts,
 	.reset = view_tree_reset,
 };

@@ -31,7 +31,8 @@ static struct snap_since since_of(const struct diff_row *r)
 		.alloc_bytes = increase(&c[VALUE_ALLOCATED]) };
 }
 
-static void site_fill(struct snap_site *out, const struct diff_row *r, uint32_t id)
+static void site_fill(
+	struct snap_site *out, const struct diff_row *r, enum snap_value value, uint32_t id)
 {
 	const struct snap_site *from = r->b ? r->b : r->a;
 	const struct diff_change *c = r->change;
@@ -47,7 +48,8 @@ static void site_fill(struct snap_site *out, const struct diff_row *r, uint32_t 
 		.temporary = c[VALUE_TEMPORARY].b,
 		.at_peak_bytes = c[VALUE_PEAK].b,
 		.peak_live_bytes = c[VALUE_OWN_PEAK].b,
-		.since = since_of(r) };
+		.since = since_of(r),
+		.compared = { c[value].a, c[value].b } };
 }
 
 struct snapshot *diff_snapshot_make(const struct diff *d, const char *a, const char *b)
@@ -64,12 +66,13 @@ struct snapshot *diff_snapshot_make(const struct diff *d, const char *a, const c
 	marks[0] = mark_of(&d->a[0]->totals, a);
 	marks[1] = mark_of(&base->totals, b);
 	for (size_t i = 0; i < d->nrows; i++)
-		site_fill(&sites[i], &d->rows[i], (uint32_t)i + 1);
+		site_fill(&sites[i], &d->rows[i], d->value, (uint32_t)i + 1);
 	moment_clear_present(s);
 	/* The changes are shown beside what a program holds now; if it ran then, this is a copy. */
 	s->moment = SNAP_NOW;
 	if (s->state == SNAP_STARTING || s->state == SNAP_RUNNING)
 		s->state = SNAP_COPY;
+	s->compared = &value_table[d->value];
 	s->since = &marks[0];
 	s->until = &marks[1];
 	s->moments = NULL;

@@ -8,15 +8,6 @@
 #include "src/model/mark_list.h"
 #include "src/util/units.h"
 
-static const char *signed_bytes(char buf[UNITS_MAX + 1], int64_t bytes)
-{
-	char text[UNITS_MAX];
-	uint64_t size = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
-
-	sprintf(buf, "%s%s", bytes < 0 ? "-" : bytes > 0 ? "+" : "", units_bytes(text, size));
-	return buf;
-}
-
 /* The live part of the allocated blocks, for mark `to` or now. */
 static void kept_text(
 	struct strbuf *out, const struct snapshot *s, const struct snap_mark *to, uint64_t allocs)
@@ -47,7 +38,7 @@ static void mark_row(struct strbuf *out, const struct snapshot *s, const struct 
 	strbuf_printf(out, "  %5s  %7s  %6s  %7s  %6s", number,
 		units_duration(time, to ? to->ns : s->uptime_ns),
 		units_bytes(live, to ? to->live_bytes : s->totals.live_bytes),
-		signed_bytes(grew, since.bytes), units_count(allocs, since.allocs));
+		units_signed(grew, since.bytes, units_bytes), units_count(allocs, since.allocs));
 	kept_text(out, s, to, since.allocs);
 	if (to && to->name[0])
 		strbuf_printf(out, "  %s", to->name);
@@ -93,7 +84,7 @@ void marks_text_site(struct strbuf *out, const struct snapshot *s, const struct 
 	if (!s->since || (since->allocs == 0 && since->bytes == 0))
 		return;
 	strbuf_printf(out, "     since %s: %s, %s%s block%s; allocated",
-		mark_list_text(s->since, from), signed_bytes(bytes, since->bytes),
+		mark_list_text(s->since, from), units_signed(bytes, since->bytes, units_bytes),
 		since->blocks > 0   ? "+"
 		: since->blocks < 0 ? "-"
 				    : "",

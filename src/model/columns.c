@@ -8,6 +8,7 @@
 #include <string.h>
 #include "src/model/columns.h"
 #include "src/model/growth.h"
+#include "src/model/value.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -17,6 +18,10 @@ const struct column_info column_table[COL_COUNT] = {
 		true },
 	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
 	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
+		true },
+	[COL_BEFORE] = { "before", "A", "in a diff: the compared figure in A", 6, true, true },
+	[COL_AFTER] = { "after", "B", "in a diff: the compared figure in B", 6, true, true },
+	[COL_DELTA] = { "delta", "DELTA", "in a diff: what B has more of it than A", 7, true,
 		true },
 	[COL_SINCE] = { "since", "SINCE", "growth of live bytes since the mark, or in the range", 7,
 		true, true },
@@ -93,14 +98,33 @@ static void cell_rate(const struct cell *c, char *out)
 		units_rate(out, c->site->rate_bytes_per_s);
 }
 
-/* "+1.2M", "-96.0k", "0". */
-static void cell_signed(
-	char *out, int64_t value, char *(*units)(char buf[UNITS_MAX], uint64_t value))
+static void cell_compared(const struct cell *c, uint64_t value, char *out)
 {
-	char text[UNITS_MAX];
-	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	if (!c->snap->compared)
+		strcpy(out, "-");
+	else if (c->snap->compared->bytes)
+		units_bytes(out, value);
+	else
+		units_count(out, value);
+}
 
-	sprintf(out, "%s%s", value < 0 ? "-" : value > 0 ? "+" : "", units(text, size));
+static void cell_before(const struct cell *c, char *out)
+{
+	cell_compared(c, c->site->compared[0], out);
+}
+
+static void cell_after(const struct cell *c, char *out)
+{
+	cell_compared(c, c->site->compared[1], out);
+}
+
+static void cell_delta(const struct cell *c, char *out)
+{
+	if (c->snap->compared)
+		units_signed(out, snapshot_delta(c->site),
+			c->snap->compared->bytes ? units_bytes : units_count);
+	else
+		strcpy(out, "-");
 }
 
 static void cell_since(const struct cell *c, char *out)
@@ -108,7 +132,7 @@ static void cell_since(const struct cell *c, char *out)
 	if (c->site->of_thread)
 		strcpy(out, "-");
 	else
-		cell_signed(out, c->site->since.bytes, units_bytes);
+		units_signed(out, c->site->since.bytes, units_bytes);
 }
 
 static void cell_since_blocks(const struct cell *c, char *out)
@@ -116,7 +140,7 @@ static void cell_since_blocks(const struct cell *c, char *out)
 	if (c->site->of_thread)
 		strcpy(out, "-");
 	else
-		cell_signed(out, c->site->since.blocks, units_count);
+		units_signed(out, c->site->since.blocks, units_count);
 }
 
 static void cell_since_alloc(const struct cell *c, char *out)
@@ -254,6 +278,9 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_ERROR] = cell_error,
 	[COL_PERCENT] = cell_percent,
 	[COL_RATE] = cell_rate,
+	[COL_BEFORE] = cell_before,
+	[COL_AFTER] = cell_after,
+	[COL_DELTA] = cell_delta,
 	[COL_SINCE] = cell_since,
 	[COL_SINCE_BLOCKS] = cell_since_blocks,
 	[COL_SINCE_ALLOC] = cell_since_alloc,

@@ -82,7 +82,16 @@ static int count_frames(struct counter *c, const struct stack *st)
 	return 0;
 }
 
-static int count_site(struct counter *c, const struct snap_site *site, bool show_hidden)
+static void count_since(
+	struct module_row *o, const struct snap_site *site, const struct snapshot *snap)
+{
+	o->since_bytes += snap->compared ? snapshot_delta(site) : site->since.bytes;
+	o->since_alloc += site->since.alloc_bytes;
+	o->since_freed += snapshot_since_freed(&site->since);
+}
+
+static int count_site(struct counter *c, const struct snapshot *snap, const struct snap_site *site,
+	bool show_hidden)
 {
 	const struct stack *st = site->stack;
 	uint32_t title = show_hidden || st->title >= st->nframes ? 0 : st->title;
@@ -98,6 +107,8 @@ static int count_site(struct counter *c, const struct snap_site *site, bool show
 	o->rate_bytes_per_s += site->rate_bytes_per_s;
 	o->allocs_per_s += site->allocs_per_s;
 	o->sites++;
+	if (snap->since || snap->moment == SNAP_RANGE)
+		count_since(o, site, snap);
 	return 0;
 }
 
@@ -108,7 +119,7 @@ int module_rows_make(struct module_rows *o, const struct snapshot *snap, bool sh
 
 	o->count = 0;
 	for (size_t i = 0; i < snap->nsites && rc == 0; i++)
-		rc = count_site(&c, &snap->sites[i], show_hidden);
+		rc = count_site(&c, snap, &snap->sites[i], show_hidden);
 	if (rc)
 		o->count = 0;
 	return rc;

@@ -21,6 +21,8 @@ struct module_row {
 	uint64_t id; /* the same in every snapshot */
 	uint64_t live_bytes, live_blocks, sites;
 	double rate_bytes_per_s, allocs_per_s;
+	int64_t since_bytes; /* sums of the sites' `since`; in a diff, of the compared figure */
+	uint64_t since_alloc, since_freed;
 	uint64_t frames, named, lined; /* in the stacks of all sites */
 	bool pending;
 };

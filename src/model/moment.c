@@ -62,6 +62,7 @@ void moment_clear_present(struct snapshot *s)
 	s->nmapped = 0;
 	s->has_alive = false;
 	s->kept = false;
+	s->range = NULL;
 	s->leaks = NULL;
 	s->wrong = NULL;
 	s->nwrong = 0;

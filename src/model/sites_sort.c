@@ -45,7 +45,22 @@ static uint64_t key_rate(const struct snap_site *s)
 	return key_of_double(s->rate_bytes_per_s);
 }
 
+static uint64_t key_before(const struct snap_site *s)
+{
+	return s->compared[0];
+}
+
+static uint64_t key_after(const struct snap_site *s)
+{
+	return s->compared[1];
+}
+
 /* Signed numbers as unsigned ones of the same order. */
+static uint64_t key_delta(const struct snap_site *s)
+{
+	return (uint64_t)snapshot_delta(s) ^ 1ull << 63;
+}
+
 static uint64_t key_since(const struct snap_site *s)
 {
 	return (uint64_t)s->since.bytes ^ 1ull << 63;
@@ -134,6 +149,9 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_ERROR] = key_error,
 	[COL_PERCENT] = key_live,
 	[COL_RATE] = key_rate,
+	[COL_BEFORE] = key_before,
+	[COL_AFTER] = key_after,
+	[COL_DELTA] = key_delta,
 	[COL_SINCE] = key_since,
 	[COL_SINCE_BLOCKS] = key_since_blocks,
 	[COL_SINCE_ALLOC] = key_since_alloc,

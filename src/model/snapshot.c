@@ -245,6 +245,26 @@ const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_
 	return buf;
 }
 
+static uint64_t increase(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+void snapshot_range_histograms(
+	const struct snapshot *from, const struct snapshot *to, struct snap_range *out)
+{
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
+		out->sizes[i] = (struct snap_size){ .allocs = increase(to->sizes[i].allocs,
+							    from->sizes[i].allocs) };
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++)
+		out->lifetimes[i] = increase(to->lifetimes[i], from->lifetimes[i]);
+}
+
+int64_t snapshot_delta(const struct snap_site *site)
+{
+	return (int64_t)(site->compared[1] - site->compared[0]);
+}
+
 uint64_t snapshot_since_freed(const struct snap_since *since)
 {
 	/* In unsigned arithmetic, so that no difference overflows. */

@@ -202,6 +202,7 @@ struct snap_site {
 	uint8_t trend_points; /* number of valid entries, at the end of `trend` */
 	struct snap_growth growth;
 	struct snap_since since; /* between snapshot.since and .until */
+	uint64_t compared[2]; /* in a diff: the figure that snapshot.compared is, of A and of B */
 };
 
 /* Kinds of wrong frees: of an address that no function returned, inside a block, of a block freed
@@ -419,6 +420,14 @@ struct snap_thread {
 	double live_bytes_per_s;
 };
 
+/* What happened in a range of time, beside the sites' `since`. */
+struct snap_range {
+	struct snap_size sizes[SNAP_SIZE_BUCKETS]; /* only allocs */
+	uint64_t lifetimes[SNAP_LIFE_BUCKETS]; /* frees */
+	/* By index as snapshot.threads: their counts in it. NULL: unknown. */
+	const struct snap_thread *threads;
+};
+
 /* The moment that a snapshot is of. */
 enum snap_moment {
 	SNAP_NOW,
@@ -426,6 +435,8 @@ enum snap_moment {
 	SNAP_PAST, /* an earlier tick */
 	SNAP_RANGE, /* the same, and the sites' `since` is from `range_from_ns` to it */
 };
+
+struct value_info; /* value.h */
 
 struct snapshot {
 	unsigned refs; /* snapshot_ref, snapshot_unref: main thread only */
@@ -446,6 +457,7 @@ struct snapshot {
 	 * heap. */
 	unsigned kinds;
 	uint64_t range_from_ns; /* since the program's start */
+	const struct snap_range *range; /* SNAP_RANGE: NULL: unknown */
 	uint64_t newest_ns; /* uptime at the last moment known; 0: that of `base`, or this one */
 	/* who */
 	pid_t pid;
@@ -494,6 +506,8 @@ struct snapshot {
 	const struct snap_mark *moments; /* the latest mark, or NULL */
 	/* Start and end of the sites' `since`. Start NULL: `since` is 0; end NULL: now. */
 	const struct snap_mark *since, *until;
+	/* A diff: what its sites' `compared` is (value.h). NULL: it is none. */
+	const struct value_info *compared;
 	bool kept; /* kept_* of sites and alive_* of marks are valid */
 	struct snap_since newest; /* since the latest mark: blocks in no alive_* */
 	bool forked; /* by a recorded process: unknown_frees are mostly of inherited blocks */
@@ -561,6 +575,11 @@ const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
 bool snapshot_ended(const struct snapshot *s);
 /* "now", "peak", "past" or "range". Static. */
 const char *snapshot_moment_word(const struct snapshot *s);
+/* What the histograms of `to` have more than those of `from`. */
+void snapshot_range_histograms(
+	const struct snapshot *from, const struct snapshot *to, struct snap_range *out);
+/* The change of the compared figure, in a diff. */
+int64_t snapshot_delta(const struct snap_site *site);
 /* Which moment it is of, for text: "the peak, at 11s of 2m30s"; "" for now. */
 #define SNAP_MOMENT_MAX 80
 const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_MAX]);

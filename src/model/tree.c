@@ -294,7 +294,25 @@ static void tree_zero(struct tree *t)
 
 		n->total_bytes = n->self_bytes = n->blocks = n->sites = 0;
 		n->rate_bytes_per_s = n->allocs_per_s = n->error2 = 0;
+		n->since_bytes = n->since_blocks = 0;
+		n->since_alloc = n->since_freed = n->moved = 0;
 	}
+}
+
+static void tree_count_since(
+	struct tree_node *n, const struct snap_site *site, const struct value_info *compared)
+{
+	uint64_t freed = snapshot_since_freed(&site->since);
+	int64_t change = compared ? snapshot_delta(site) : site->since.bytes;
+
+	n->since_bytes += change;
+	n->since_blocks += site->since.blocks;
+	n->since_alloc += site->since.alloc_bytes;
+	n->since_freed += freed;
+	if (compared)
+		n->moved += change < 0 ? -(uint64_t)change : (uint64_t)change;
+	else
+		n->moved += site->since.alloc_bytes + freed;
 }
 
 static void tree_count(struct tree *t, const struct snap_site *site)
@@ -322,6 +340,11 @@ static void tree_sum(struct tree *t)
 		p->rate_bytes_per_s += n->rate_bytes_per_s;
 		p->allocs_per_s += n->allocs_per_s;
 		p->error2 += n->error2;
+		p->since_bytes += n->since_bytes;
+		p->since_blocks += n->since_blocks;
+		p->since_alloc += n->since_alloc;
+		p->since_freed += n->since_freed;
+		p->moved += n->moved;
 	}
 }
 
@@ -336,8 +359,12 @@ static int tree_fill(struct tree *t, const struct snapshot *snap)
 	if (rc)
 		return rc;
 	tree_zero(t);
-	for (size_t i = 0; i < snap->nsites; i++)
+	for (size_t i = 0; i < snap->nsites; i++) {
 		tree_count(t, &snap->sites[i]);
+		if (snap->since || snap->moment == SNAP_RANGE)
+			tree_count_since(&t->node[t->leaf[snap->sites[i].id].node], &snap->sites[i],
+				snap->compared);
+	}
 	tree_sum(t);
 	return 0;
 }

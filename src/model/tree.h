@@ -27,6 +27,11 @@ struct tree_node {
 	uint64_t total_bytes, self_bytes, blocks;
 	uint64_t sites;
 	double rate_bytes_per_s, allocs_per_s;
+	/* Sums of the sites' `since`; in a diff, since_bytes is of the compared figure's change. */
+	int64_t since_bytes, since_blocks;
+	uint64_t since_alloc, since_freed; /* bytes */
+	uint64_t
+		moved; /* how much changed, up or down: what folding goes by, besides total_bytes */
 	double error2; /* of total_bytes: the sum of its stacks' squared errors */
 };
 

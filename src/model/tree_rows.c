@@ -10,14 +10,14 @@
 #include <string.h>
 #include "src/util/array.h"
 
-/* A child with at least this percentage of the root is opened when it is first shown. */
-#define OPEN_PERCENT 5u
+/* A child with at least this share of the root is opened when it is first shown. */
+#define OPEN_PERMILLE 50u
 
 struct walk {
 	struct tree_rows *rows;
 	struct tree *tree;
 	const struct tree_rows_request *request;
-	uint64_t whole; /* bytes of the root */
+	uint64_t whole, moved; /* bytes of the root, and its changes */
 	uint32_t *children; /* a stack of child lists */
 	size_t used, capacity;
 	int rc;
@@ -47,6 +47,11 @@ static int order_places(const struct tree_node *a, const struct tree_node *b)
 	return by ? by : (a->frame.line > b->frame.line) - (a->frame.line < b->frame.line);
 }
 
+static int order_signed(int64_t a, int64_t b)
+{
+	return (a < b) - (a > b);
+}
+
 static int order_column(const struct walk *w, const struct tree_node *a, const struct tree_node *b)
 {
 	switch (w->request->sort) {
@@ -63,6 +68,14 @@ static int order_column(const struct walk *w, const struct tree_node *a, const s
 		return order_places(a, b);
 	case TREE_ROWS_ERROR:
 		return (a->error2 < b->error2) - (a->error2 > b->error2);
+	case TREE_ROWS_SINCE:
+		return order_signed(a->since_bytes, b->since_bytes);
+	case TREE_ROWS_ALLOC:
+		return order(a->since_alloc, b->since_alloc);
+	case TREE_ROWS_FREED:
+		return order(a->since_freed, b->since_freed);
+	case TREE_ROWS_NEW:
+		return order_signed(a->since_blocks, b->since_blocks);
 	case TREE_ROWS_TOTAL:
 	case TREE_ROWS_PERCENT:
 	case TREE_ROWS_BAR:
@@ -89,16 +102,22 @@ static int order_siblings(const void *pa, const void *pb, void *ctx)
 
 /* ---- children ----------------------------------------------------------------------------- */
 
-/* A node without live blocks gets no line. */
+/* A node without live blocks gets no line, unless it had some. */
 static bool node_empty(const struct tree_node *n)
 {
-	return n->total_bytes == 0 && n->blocks == 0;
+	return n->total_bytes == 0 && n->blocks == 0 && n->moved == 0;
+}
+
+/* Whether a node has `permille` of the root's live bytes, or of its changes. */
+static bool node_has(const struct walk *w, const struct tree_node *n, unsigned permille)
+{
+	return (double)n->total_bytes * 1000 >= (double)w->whole * permille ||
+	       (w->moved > 0 && (double)n->moved * 1000 >= (double)w->moved * permille);
 }
 
 static bool node_small(const struct walk *w, const struct tree_node *n)
 {
-	return !(n->marks & TREE_ROWS_SHOWN) &&
-	       (double)n->total_bytes * 1000 < (double)w->whole * w->request->least_permille;
+	return !(n->marks & TREE_ROWS_SHOWN) && !node_has(w, n, w->request->least_permille);
 }
 
 /* The only child of a node that holds nothing itself, or 0. */
@@ -118,7 +137,7 @@ static uint32_t node_only_child(struct walk *w, uint32_t node)
 		}
 		only = c;
 	}
-	if (n->self_bytes && only) {
+	if (only && (n->self_bytes || n->moved != w->tree->node[only].moved)) {
 		n->marks |= TREE_ROWS_SPLIT;
 		return 0;
 	}
@@ -165,7 +184,7 @@ static void node_decide(struct walk *w, uint32_t node)
 {
 	struct tree_node *n = &w->tree->node[node];
 
-	if (!(n->marks & TREE_ROWS_DECIDED) && n->total_bytes * 100 >= w->whole * OPEN_PERCENT)
+	if (!(n->marks & TREE_ROWS_DECIDED) && node_has(w, n, OPEN_PERMILLE))
 		n->marks |= TREE_ROWS_OPEN;
 	n->marks |= TREE_ROWS_DECIDED | TREE_ROWS_SHOWN;
 }
@@ -209,6 +228,10 @@ static void row_small(struct walk *w, uint32_t node, const struct tree_row *abov
 		row->small_blocks += n->blocks;
 		row->small_rate += n->rate_bytes_per_s;
 		row->small_error2 += n->error2;
+		row->small_since += n->since_bytes;
+		row->small_new += n->since_blocks;
+		row->small_alloc += n->since_alloc;
+		row->small_freed += n->since_freed;
 	}
 }
 
@@ -284,6 +307,7 @@ int tree_rows_make(struct tree_rows *r, struct tree *t, const struct tree_rows_r
 	for (uint32_t i = 0; i < t->count; i++)
 		t->node[i].row = TREE_NONE;
 	w.whole = t->node[request->root].total_bytes;
+	w.moved = t->node[request->root].moved;
 	t->node[request->root].marks |= TREE_ROWS_OPEN | TREE_ROWS_DECIDED;
 	rows_of(&w, request->root, NULL, true);
 	free(w.children);

@@ -19,6 +19,10 @@ enum tree_rows_sort {
 	TREE_ROWS_PLACE,
 	TREE_ROWS_BAR, /* as TREE_ROWS_TOTAL */
 	TREE_ROWS_ERROR,
+	TREE_ROWS_SINCE,
+	TREE_ROWS_ALLOC,
+	TREE_ROWS_FREED,
+	TREE_ROWS_NEW,
 	TREE_ROWS_COUNT
 };
 
@@ -41,6 +45,8 @@ struct tree_row {
 	uint64_t guides; /* bit i: the ancestor at level i has siblings below this line */
 	uint64_t small_bytes, small_blocks;
 	double small_rate, small_error2;
+	int64_t small_since, small_new;
+	uint64_t small_alloc, small_freed;
 };
 
 struct tree_rows_request {
@@ -48,7 +54,9 @@ struct tree_rows_request {
 	enum tree_rows_sort sort;
 	bool reverse; /* reverses the natural order: numbers descending, names ascending */
 	bool hold; /* keep the previous order of siblings */
-	unsigned least_permille; /* share of the root's bytes below which a child is small */
+	/* A child is small below this share of the root's live bytes and, if something changed
+	 * since a mark, in a range or in a diff, of its changes. */
+	unsigned least_permille;
 };
 
 /* Empty is all zeros. */

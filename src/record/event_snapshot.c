@@ -18,6 +18,7 @@ struct owner {
 	size_t nchildren;
 	struct event_recording *kept; /* or NULL */
 	struct snap_mark from; /* where a range begins */
+	struct snap_range range; /* and what happened in it */
 	char notice[160];
 };
 
@@ -102,6 +103,7 @@ static void range_fill(struct event_recording *r, uint32_t stream, const struct 
 	struct snapshot *s)
 {
 	struct owner *o = s->owner;
+	struct snapshot then = { 0 };
 	char text[UNITS_MAX];
 
 	for (size_t i = 0; i < s->nsites; i++)
@@ -112,6 +114,10 @@ static void range_fill(struct event_recording *r, uint32_t stream, const struct 
 		.allocs = from->allocs,
 		.alloc_bytes = from->alloc_bytes };
 	strcpy(o->from.name, units_duration(text, from->ns));
+	memcpy(then.sizes, from->sizes, sizeof(then.sizes));
+	memcpy(then.lifetimes, from->lifetimes, sizeof(then.lifetimes));
+	snapshot_range_histograms(&then, s, &o->range);
+	s->range = &o->range;
 	s->moment = SNAP_RANGE;
 	s->range_from_ns = from->ns;
 	s->since = &o->from;

@@ -19,6 +19,8 @@ struct from_site {
 struct from {
 	struct from_site *site; /* owned; by id */
 	uint32_t room;
+	struct state_thread *thread; /* owned; by slot */
+	uint32_t threads;
 	uint64_t head[STATE_HEAD_MAX];
 };
 
@@ -240,13 +242,45 @@ static void range_mark(const struct making *m, struct snapshot *s, struct snap_m
 /* What follows the sites in the snapshot's memory. */
 struct rest {
 	struct snap_mark mark;
-	struct snap_thread threads[];
+	struct snap_range range;
+	struct snap_thread threads[]; /* twice as many: then, and in a range */
 };
+
+/* A slot that was not in use then begins with nothing. */
+static void thread_in_range(const struct from *from, struct snap_thread *t)
+{
+	struct snap_thread then = { 0 };
+
+	if (t->slot < from->threads && from->thread[t->slot].present)
+		state_thread_give(&from->thread[t->slot], t->slot, &then);
+	t->allocs = increase(t->allocs, then.allocs);
+	t->frees = increase(t->frees, then.frees);
+	t->alloc_bytes = increase(t->alloc_bytes, then.alloc_bytes);
+	t->free_bytes = increase(t->free_bytes, then.free_bytes);
+	t->foreign_frees = increase(t->foreign_frees, then.foreign_frees);
+	t->foreign_bytes = increase(t->foreign_bytes, then.foreign_bytes);
+}
+
+static void range_fill(const struct making *m, struct snapshot *s, struct rest *rest)
+{
+	struct snap_thread *threads = rest->threads + m->at.state.threads;
+	struct snapshot then = { 0 };
+
+	range_mark(m, s, &rest->mark);
+	state_head_give(m->from.head, &then);
+	snapshot_range_histograms(&then, s, &rest->range);
+	for (size_t i = 0; i < s->nthreads; i++) {
+		threads[i] = s->threads[i];
+		thread_in_range(&m->from, &threads[i]);
+	}
+	rest->range.threads = threads;
+	s->range = &rest->range;
+}
 
 static void snapshot_fill(struct making *m, struct snapshot *s, struct rest *rest)
 {
 	const struct history_source *source = &m->h->source;
-	char *notice = (char *)&rest->threads[m->at.state.threads];
+	char *notice = (char *)&rest->threads[2 * (size_t)m->at.state.threads];
 
 	s->moment = m->asked->kind;
 	state_head_give(m->at.state.head, s);
@@ -277,14 +311,14 @@ static struct snapshot *snapshot_make(struct making *m)
 	void *room;
 
 	s = moment_derive_room(m->base, sites_known(m), &sites,
-		sizeof(struct rest) + m->at.state.threads * sizeof(struct snap_thread) + notice,
+		sizeof(struct rest) + 2 * m->at.state.threads * sizeof(struct snap_thread) + notice,
 		&room);
 	if (!s)
 		return NULL;
 	snapshot_fill(m, s, room);
 	sites_fill(m, s, sites);
 	if (m->asked->kind == SNAP_RANGE)
-		range_mark(m, s, &((struct rest *)room)->mark);
+		range_fill(m, s, room);
 	else
 		marks_cut(s, sites);
 	return s;
@@ -301,6 +335,11 @@ static int from_each(void *ctx, size_t tick, const struct state *s)
 	if (!f->site)
 		return -ENOMEM;
 	f->room = s->room;
+	f->thread = malloc((s->thread_room ? s->thread_room : 1) * sizeof(*f->thread));
+	if (!f->thread)
+		return -ENOMEM;
+	f->threads = s->thread_room;
+	memcpy(f->thread, s->thread, s->thread_room * sizeof(*f->thread));
 	for (uint32_t id = 0; id < s->room; id++) {
 		struct snap_site site = { 0 };
 
@@ -350,6 +389,7 @@ struct snapshot *history_snapshot(
 	if (m) {
 		history_moment_free(&m->at);
 		free(m->from.site);
+		free(m->from.thread);
 		free(m->in_base);
 	}
 	free(m);

@@ -114,8 +114,8 @@ struct snapshot *diff_run_snapshot(struct diff_run *r, const struct options *o)
 		failure_print_errno("cannot open the screen", ENOMEM);
 		return NULL;
 	}
-	snprintf(r->notice, sizeof(r->notice), "DIFF: this is %s; SINCE is what changed from %s", b,
-		a);
+	snprintf(r->notice, sizeof(r->notice),
+		"DIFF: this is %s; DELTA is how its %s differ from %s", b, s->compared->title, a);
 	s->notice = r->notice;
 	return s;
 }

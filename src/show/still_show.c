@@ -66,10 +66,10 @@ int still_show_diff(const struct options *o, const struct config *config, struct
 		return FAILURE_EXIT;
 	settings = config->settings;
 	snprintf(settings.off[SETTINGS_SITES], sizeof(settings.off[SETTINGS_SITES]),
-		"kept rate trend age growth");
+		"kept taken freed rate trend age growth");
 	t.settings = &settings;
 	if (!options_given(o, "sort")) {
-		t.sort = COL_SINCE;
+		t.sort = COL_DELTA;
 		t.reverse = false;
 	}
 	rc = snapshot_show(diff_run_snapshot(r, o), o, &t, script);

@@ -207,6 +207,15 @@ char *units_percent(char buf[UNITS_MAX], uint64_t part, uint64_t whole)
 	return buf;
 }
 
+char *units_signed(char *buf, int64_t value, char *(*units)(char buf[UNITS_MAX], uint64_t value))
+{
+	char text[UNITS_MAX];
+	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	sprintf(buf, "%s%s", value < 0 ? "-" : value > 0 ? "+" : "", units(text, size));
+	return buf;
+}
+
 const char *units_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";

@@ -15,6 +15,8 @@
 char *units_bytes(char buf[UNITS_MAX], uint64_t bytes);
 /* Counts, powers of 1000, at most 6 cells: "0", "10,498", "101.2k", "1.24M". */
 char *units_count(char buf[UNITS_MAX], uint64_t count);
+/* A signed value by one of the two above: "+1.2M", "-96", "0". At most UNITS_MAX + 1 bytes. */
+char *units_signed(char *buf, int64_t value, char *(*units)(char buf[UNITS_MAX], uint64_t value));
 /* Signed bytes per second: "+1.1M/s", "-96k/s", "0". At most 9 cells. */
 char *units_rate(char buf[UNITS_MAX], double bytes_per_s);
 /* Events per second, unsigned: "184k/s", "0/s". */

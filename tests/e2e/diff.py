@@ -171,8 +171,27 @@ def screen():
     table, detail = done.stdout.decode().split("Site detail", 1)
     first = [line for line in table.splitlines() if line.startswith(">")]
     check(len(first) == 1 and re.search(r"\+24\.4k +\+50 .*shop::Store::index\(\)", first[0]), table)
-    check("A (program.json) to B (program.json)" in table and "SINCE▼" in table, table)
+    check("A (program.json) to B (program.json)" in table and "DELTA▼" in table and "SINCE" not in table, table)
     check("since A (program.json): +24.4k" in detail, detail)
+
+
+@case("the screen's tree and modules show what changed, and --value says of what")
+def screen_of_changes():
+    files = recorded(built("C++")), recorded(built("C++", "GROWN"))
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="ascii") as f:
+        f.write(":size 150x30\n:save-display -\nt E\n:save-display -\nTab Tab Tab\n:save-display -\n")
+    for value, change in (("live", r"\+24\.4k"), ("allocated", r"\+24\.4k"), ("blocks", r"\+50"), ("allocs", r"\+50")):
+        done = run([HEAPTOP, "--script", script, "--value", value, "--diff", *files])
+        check_equal((done.returncode, done.stderr), (0, b""), "status and errors")
+        table, tree, modules = re.split(r"\n(?= heaptop )", done.stdout.decode())
+        check("DELTA▼" in table, table)
+        first = [line for line in table.splitlines() if line.startswith(">")]
+        check(len(first) == 1 and re.search(change + r" .*shop::Store::index\(\)", first[0]), table)
+        line = [line for line in tree.splitlines() if "shop::Store::index()" in line and "─" in line]
+        check(len(line) == 1 and re.search(change + " ", line[0]) and "3DELTA▼" in tree, tree)
+        line = [line for line in modules.splitlines() if line.startswith(">")]
+        check(len(line) == 1 and re.search(change + " ", line[0]) and "2DELTA▼" in modules, modules)
 
 
 @case("moments of a recording, or of its peak, are compared")

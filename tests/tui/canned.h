@@ -472,6 +472,36 @@ static inline void canned_at_peak(const struct canned *c, struct snapshot *s)
 	s->totals.has_at_peak = true;
 }
 
+/* Sites that shrink have fewer allocations, which a program never has. */
+static inline uint64_t canned_more(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* What happened between two seconds. */
+static inline const struct snap_range *canned_range(uint64_t from, uint64_t to)
+{
+	static struct snap_thread threads[CANNED_THREADS], before[CANNED_THREADS];
+	static struct snap_range range;
+	struct snapshot ignored = { 0 };
+
+	canned_threads(&ignored, threads, to);
+	canned_threads(&ignored, before, from);
+	for (unsigned i = 0; i < CANNED_THREADS; i++) {
+		threads[i].allocs -= before[i].allocs;
+		threads[i].frees -= before[i].frees;
+		threads[i].alloc_bytes -= before[i].alloc_bytes;
+		threads[i].free_bytes -= before[i].free_bytes;
+		threads[i].foreign_frees -= before[i].foreign_frees;
+	}
+	range = (struct snap_range){ .threads = threads };
+	for (unsigned i = 2; i < 8; i++)
+		range.sizes[i].allocs = (to - from) * 100 * i;
+	for (unsigned i = 1; i < 5; i++)
+		range.lifetimes[i] = (to - from) * 90 * i;
+	return &range;
+}
+
 /* The sites as they were at a second, without what only the present knows. */
 static inline struct snapshot *canned_earlier(const struct canned *c, struct snapshot *now)
 {
@@ -492,6 +522,7 @@ static inline struct snapshot *canned_earlier(const struct canned *c, struct sna
 	s->totals = made->totals;
 	s->has_alive = s->kept = false;
 	s->threads = now->threads;
+	s->range = c->moment.kind == SNAP_RANGE ? canned_range(from, t) : NULL;
 	s->since = s->until = NULL;
 	for (size_t i = 0; i < c->nsites; i++) {
 		memset(&sites[i].growth, 0, sizeof(sites[i].growth));
@@ -500,8 +531,8 @@ static inline struct snapshot *canned_earlier(const struct canned *c, struct sna
 			sites[i].since = (struct snap_since){
 				.bytes = (int64_t)(sites[i].live_bytes - before.live_bytes),
 				.blocks = (int64_t)(sites[i].live_blocks - before.live_blocks),
-				.allocs = sites[i].allocs - before.allocs,
-				.alloc_bytes = sites[i].alloc_bytes - before.alloc_bytes
+				.allocs = canned_more(sites[i].allocs, before.allocs),
+				.alloc_bytes = canned_more(sites[i].alloc_bytes, before.alloc_bytes)
 			};
 	}
 	snapshot_unref(made);

@@ -109,7 +109,7 @@ TEST(a_filter_shows_what_matches)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "json::Parser") >= 0);
 	CHECK_INT(paper_find(&p, "index::load"), -1);
-	CHECK_INT(p.ui.tree.tree[0].node[TREE_ROOT].sites, 1);
+	CHECK_INT(p.ui.tree.tree[0][0].node[TREE_ROOT].sites, 1);
 	paper_keys(&p, "t");
 	refresh_tick(&p.ui);
 	CHECK_INT(p.ui.sites.list.count, 1);

@@ -206,6 +206,37 @@ TEST(a_range_counts_what_is_between)
 	paper_close(&p);
 }
 
+/* Ten seconds: each view has what happened in them. */
+TEST(a_range_in_every_view)
+{
+	begin();
+	p.canned.still = true;
+	paper_keys(&p, ",s,,,,,,,,,,");
+	ui_tab(&p.ui, VIEW_TREE);
+	CHECK(sees("3SINCE▼") && sees("4ALLOC") && sees("5FREED") && !sees("RATE"));
+	CHECK(!sees("as of"));
+	/* The shard's 1.1 MB/s; it is the first line below the common callers. */
+	CHECK(strstr(paper_line(&p, paper_find(&p, "Shard::insert")), "+10.5M") != NULL);
+	paper_keys(&p, "i3"); /* inverted; the order is reversed */
+	CHECK(sees("CALLERS") && sees("3SINCE▲"));
+	ui_tab(&p.ui, VIEW_MODULES);
+	CHECK(sees("2SINCE▼") && sees("3ALLOC") && !sees("RATE"));
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "+14.") != NULL);
+	ui_tab(&p.ui, VIEW_THREADS);
+	CHECK(sees("1ALLOC▼") && sees("what each did in the range") && !sees("as of"));
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "900.0k") &&
+		strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "parser"));
+	ui_tab(&p.ui, VIEW_SIZES);
+	CHECK(sees("in the range   27,000 blocks allocated, 9,000 freed"));
+	CHECK(sees("blocks allocated in the range") && sees("blocks freed in the range"));
+	CHECK(!sees("as of"));
+	/* And the order of before after it. */
+	ui_tab(&p.ui, VIEW_TREE);
+	paper_keys(&p, "F");
+	CHECK(sees("1TOTAL▼") && sees("4RATE") && !sees("SINCE"));
+	paper_close(&p);
+}
+
 TEST(the_newest_tick_can_end_a_range)
 {
 	begin();
@@ -302,6 +333,10 @@ TEST(a_site_that_did_not_exist_says_so)
 TEST(frozen_is_not_past)
 {
 	begin();
+	paper_keys(&p, ",");
+	CHECK(!sees("Space freeze") && !sees("Space unfreeze"));
+	paper_keys(&p, "F");
+	CHECK(sees("Space freeze"));
 	paper_keys(&p, " ");
 	seconds(5);
 	CHECK(sees("FROZEN") && !sees("PAST"));
@@ -421,6 +456,7 @@ int main(void)
 	RUN(a_jump_names_the_peak_between_two_ticks);
 	RUN(marks_are_found_on_the_line);
 	RUN(a_range_counts_what_is_between);
+	RUN(a_range_in_every_view);
 	RUN(the_newest_tick_can_end_a_range);
 	RUN(p_shows_the_peak_and_returns);
 	RUN(every_view_has_the_badge);

@@ -61,7 +61,7 @@ TEST(sampling_is_told)
 	for (size_t i = 0; i < p.canned.nsites; i++)
 		sum += (double)p.ui.shown->sites[i].error.live_bytes *
 		       (double)p.ui.shown->sites[i].error.live_bytes;
-	CHECK(fabs(p.ui.tree.tree[0].node[0].error2 / sum - 1) < 1e-9);
+	CHECK(fabs(p.ui.tree.tree[0][0].node[0].error2 / sum - 1) < 1e-9);
 	paper_keys(&p, "9");
 	CHECK_INT(p.ui.tree.order.sort, TREE_ROWS_ERROR);
 	ui_tab(&p.ui, VIEW_SITES);

@@ -312,6 +312,9 @@ TEST(as_a_snapshot)
 	CHECK_INT(s->sites[0].since.bytes, -600); /* g, which B lacks */
 	CHECK_INT(s->sites[0].live_bytes, 0);
 	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->function, "g");
+	CHECK(s->compared == &value_table[VALUE_LIVE]);
+	CHECK_INT(snapshot_delta(&s->sites[0]), -600);
+	CHECK(s->sites[0].compared[0] == 600 && s->sites[0].compared[1] == 0);
 	CHECK_INT(s->sites[1].since.bytes, 500);
 	CHECK_INT(s->sites[1].since.blocks, 50);
 	CHECK_INT(s->sites[1].since.allocs, 50);

@@ -2,6 +2,7 @@
 /* The call tree of a few stacks: sums, names that come in late, and what becomes a line. */
 #include <stdlib.h>
 #include "src/model/tree_rows.h"
+#include "src/model/value.h"
 #include "tests/check.h"
 
 static const struct snap_module app = { "/srv/app", "app", "" };
@@ -370,6 +371,47 @@ TEST(sums_hold_for_any_stacks)
 	end();
 }
 
+/* What changed decides what is a line, even where nothing is live any more. */
+TEST(changes_have_lines)
+{
+	const struct tree_node *n;
+	struct snap_mark mark = { 0 };
+
+	begin();
+	sites[2].live_bytes = sites[2].live_blocks = 0; /* reply */
+	sites[2].since = (struct snap_since){ .bytes = -490, .blocks = -7, .alloc_bytes = 1000 };
+	sites[3].since = (struct snap_since){ .bytes = 2, .blocks = 1, .alloc_bytes = 5000 };
+	sites[0].since = (struct snap_since){ .bytes = 10, .alloc_bytes = 10 };
+	CHECK_INT(tree_update(&tree, &snap, false, false), 0);
+	CHECK_INT(tree.node[TREE_ROOT].moved, 0); /* no mark: the sites' `since` is not valid */
+	snap.since = &mark;
+	CHECK_INT(tree_update(&tree, &snap, false, false), 0);
+	CHECK_INT(tree.node[TREE_ROOT].since_bytes, -478);
+	CHECK_INT(tree.node[TREE_ROOT].since_blocks, -6);
+	CHECK_INT(tree.node[TREE_ROOT].since_alloc, 6010);
+	CHECK_INT(tree.node[TREE_ROOT].since_freed, 1490 + 4998);
+	request.sort = TREE_ROWS_SINCE;
+	request.reverse = true;
+	CHECK_INT(tree_rows_make(&rows, &tree, &request), 0);
+	n = &tree.node[tree_leaf_of(&tree, 6)];
+	CHECK_STR(n->frame.function, "reply");
+	CHECK(n->row != TREE_NONE); /* empty now */
+	n = &tree.node[tree_leaf_of(&tree, 9)];
+	CHECK_STR(n->frame.function, "tiny");
+	CHECK(n->row != TREE_NONE && !rows.row[n->row].small);
+	CHECK(tree.node[tree_leaf_of(&tree, 6)].row < n->row); /* it fell most */
+	/* In a diff the change is that of the compared figure. */
+	snap.compared = &value_table[VALUE_ALLOCS];
+	sites[1].compared[0] = 7;
+	sites[2].compared[1] = 3;
+	CHECK_INT(tree_update(&tree, &snap, false, false), 0);
+	CHECK_INT(tree.node[TREE_ROOT].since_bytes, -4);
+	CHECK_INT(tree.node[TREE_ROOT].moved, 10);
+	snap.since = NULL;
+	snap.compared = NULL;
+	end();
+}
+
 int main(void)
 {
 	RUN(sums_go_up);
@@ -383,5 +425,6 @@ int main(void)
 	RUN(a_split_chain_stays_split);
 	RUN(a_node_that_is_not_shown_is_found_above);
 	RUN(sums_hold_for_any_stacks);
+	RUN(changes_have_lines);
 	return check_end();
 }

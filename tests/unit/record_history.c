@@ -220,6 +220,30 @@ TEST(rates_and_trends_are_of_the_time_before)
 	program_free(&p);
 }
 
+/* What threads did, and the histograms, between 20 and 30 s. */
+static void in_range(struct history *h, struct snapshot *base, const struct snapshot *s)
+{
+	struct snapshot *from = past(h, base, 20 * S_NS), *to = past(h, base, 30 * S_NS);
+
+	CHECK(s->range && s->range->threads && s->nthreads == to->nthreads && s->nthreads > 0);
+	CHECK(!from->range && !to->range);
+	for (size_t i = 0; i < s->nthreads; i++) {
+		const struct snap_thread *t = &s->range->threads[i];
+
+		CHECK_INT(t->slot, s->threads[i].slot);
+		CHECK_INT(t->allocs, to->threads[i].allocs - from->threads[i].allocs);
+		CHECK_INT(t->frees, to->threads[i].frees - from->threads[i].frees);
+		CHECK_INT(
+			t->alloc_bytes, to->threads[i].alloc_bytes - from->threads[i].alloc_bytes);
+	}
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
+		CHECK_INT(s->range->sizes[i].allocs, to->sizes[i].allocs - from->sizes[i].allocs);
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++)
+		CHECK_INT(s->range->lifetimes[i], to->lifetimes[i] - from->lifetimes[i]);
+	snapshot_unref(from);
+	snapshot_unref(to);
+}
+
 TEST(a_range_tells_what_changed_in_between)
 {
 	struct program p;
@@ -241,6 +265,7 @@ TEST(a_range_tells_what_changed_in_between)
 	CHECK_INT(s->since->live_bytes, 20 * 664);
 	CHECK(s->until == NULL);
 	CHECK(!s->kept);
+	in_range(h, base, s);
 	snapshot_unref(s);
 	/* The wrong way round: nothing in between. */
 	s = history_snapshot(h, base,
