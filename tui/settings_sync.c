@@ -136,8 +136,9 @@ void settings_sync_collect(struct ui *ui)
 {
 	struct settings *s = &ui->settings;
 
-	s->sort = ui->sort;
-	s->reverse = ui->reverse;
+	/* A range has an order of its own for a while. */
+	s->sort = ui->moments.sorted ? ui->moments.sort : ui->sort;
+	s->reverse = ui->moments.sorted ? ui->moments.reverse : ui->reverse;
 	s->names = ui->names;
 	s->show_hidden = ui->show_hidden;
 	s->header = !ui->header_off;

@@ -50,6 +50,14 @@ static void format_number(unsigned n, char *out)
 	snprintf(out, UNITS_MAX, "%u", n);
 }
 
+static void format_size(unsigned mb, char *out)
+{
+	if (mb)
+		units_bytes(out, (uint64_t)mb << 20);
+	else
+		snprintf(out, UNITS_MAX, "none");
+}
+
 static void format_column(unsigned column, char *out)
 {
 	snprintf(out, UNITS_MAX, "%s", column_table[column].title);
@@ -65,6 +73,7 @@ static const char *const names_words[] = { "short", "full", "mangled", "address"
 static const unsigned delay_steps[] = { 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 0 };
 static const unsigned least_steps[] = { 0, 1, 5, 10, 20, 50, 100, 0 };
 static const unsigned depth_steps[] = { 1, 8, 16, 32, 64, 128, 256, 512, 1024, 0 };
+static const unsigned history_steps[] = { 0, 1, 4, 8, 16, 32, 64, 128, 256, 1024, 0 };
 static const unsigned column_steps[] = { COL_LIVE, COL_ERROR, COL_RATE, COL_TREND, COL_BLOCKS,
 	COL_AVG, COL_PEAK, COL_AT_PEAK, COL_AT_PEAK_SHARE, COL_ALLOCS, COL_TEMP, COL_SITES,
 	COL_SITE, COL_LINE, 0 };
@@ -89,6 +98,7 @@ static const struct choice choices[] = {
 	{ "Mouse", AT(mouse), no_yes, NULL, NULL, "while on, Shift selects text" },
 	{ "Follow children", AT(follow), no_yes, NULL, NULL, "for programs started later (W)" },
 	{ "Frames per stack", AT(depth), NULL, depth_steps, format_number, "for programs started later (W)" },
+	{ "History of a process", AT(history_mb), NULL, history_steps, format_size, "memory, for later runs (W)" },
 	{ "Ask debuginfod servers", AT(debuginfod), no_yes, NULL, NULL, "for later runs (W)" },
 };
 /* clang-format on */

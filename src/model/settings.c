@@ -19,7 +19,16 @@ const char *const settings_theme_words[] = { "default", "safe", NULL };
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
 
-enum kind { KIND_WORD, KIND_COLUMN, KIND_GROUP, KIND_DELAY, KIND_PERMILLE, KIND_NUMBER, KIND_LIST };
+enum kind {
+	KIND_WORD,
+	KIND_COLUMN,
+	KIND_GROUP,
+	KIND_DELAY,
+	KIND_PERMILLE,
+	KIND_NUMBER,
+	KIND_SIZE,
+	KIND_LIST
+};
 
 #define PERMILLE_MOST 1000u
 
@@ -63,6 +72,8 @@ static const struct setting {
 		"record the programs that a command starts, too" },
 	{ "depth", KIND_NUMBER, offsetof(struct settings, depth), NULL,
 		"frames kept of a call stack, 1 to 1024" },
+	{ "history", KIND_SIZE, offsetof(struct settings, history_mb), NULL,
+		"memory for the past of each process, 1M or more, or 0 for none" },
 	{ "debuginfod", KIND_WORD, offsetof(struct settings, debuginfod), yes_no,
 		"query debuginfod servers" },
 };
@@ -87,7 +98,8 @@ void settings_default(struct settings *s)
 		.mouse = 1,
 		.header = 1,
 		.follow = 1,
-		.depth = 128 };
+		.depth = 128,
+		.history_mb = 32 };
 	strcpy(s->off[SETTINGS_SITES], "age"); /* reading ages costs extra */
 }
 
@@ -131,6 +143,18 @@ static int scaled_read(
 	if (end == value || (*end && strcmp(end, unit) != 0) || !(v >= least && v <= most))
 		return -EINVAL;
 	*out = (unsigned)(v + 0.5);
+	return 0;
+}
+
+/* In MB, rounded up. */
+static int size_read(const char *value, unsigned *out)
+{
+	uint64_t bytes;
+
+	if (units_parse_bytes(value, &bytes) != 0 || (bytes && bytes < 1u << 20) ||
+		bytes >> 20 > SETTINGS_HISTORY_MAX_MB)
+		return -EINVAL;
+	*out = (unsigned)((bytes + (1u << 20) - 1) >> 20);
 	return 0;
 }
 
@@ -191,6 +215,8 @@ static int value_read(struct settings *s, const struct setting *t, const char *v
 		return scaled_read(value, 10, 0, PERMILLE_MOST, "%", number);
 	case KIND_NUMBER:
 		return scaled_read(value, 1, 1, SETTINGS_DEPTH_MAX, "", number);
+	case KIND_SIZE:
+		return size_read(value, number);
 	case KIND_LIST:
 		break;
 	}
@@ -324,6 +350,9 @@ static void value_write(const struct settings *s, const struct setting *t, struc
 		break;
 	case KIND_NUMBER:
 		strbuf_printf(out, "%u", number);
+		break;
+	case KIND_SIZE:
+		strbuf_printf(out, number ? "%uM" : "%u", number);
 		break;
 	case KIND_LIST:
 		strbuf_puts(out, (const char *)s + t->at);

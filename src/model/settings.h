@@ -18,9 +18,10 @@
 #define SETTINGS_TROUBLE_MAX 200u
 
 /* The refresh, here, on the command line and on the screen: faster is unreadable and only costs. */
-#define SETTINGS_DELAY_MIN_MS 100u
-#define SETTINGS_DELAY_MAX_MS 60000u
-#define SETTINGS_DEPTH_MAX    1024u
+#define SETTINGS_DELAY_MIN_MS	100u
+#define SETTINGS_DELAY_MAX_MS	60000u
+#define SETTINGS_DEPTH_MAX	1024u
+#define SETTINGS_HISTORY_MAX_MB (1u << 20) /* 1 TB */
 
 /* Tables whose columns can be switched off. */
 enum settings_table {
@@ -54,6 +55,7 @@ struct settings {
 	/* For programs that heaptop starts. */
 	unsigned follow, debuginfod;
 	unsigned depth;
+	unsigned history_mb; /* memory for each process's past; 0: none is kept */
 	/* Keys of columns that are off, separated by blanks. */
 	char off[SETTINGS_TABLES][SETTINGS_LIST_MAX];
 	/* Patterns of functions that name no site, in addition to the built-in rules. */

@@ -262,6 +262,8 @@ static void launch_apply(const struct settings *s, struct options *o)
 		o->follow = OPTIONS_FOLLOW_NO;
 	if (!options_given(o, "depth"))
 		o->depth = s->depth;
+	if (!options_given(o, "history"))
+		o->history_limit = (uint64_t)s->history_mb << 20;
 	if (!options_given(o, "debuginfod"))
 		o->debuginfod = s->debuginfod;
 }

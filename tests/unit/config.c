@@ -235,26 +235,27 @@ TEST(options_outrank_it)
 {
 	const char *const plain[] = { "heaptop", "-a", "1", NULL };
 	const char *const all[] = { "heaptop", "-s", "avg", "--group=module", "-d", "3", "-C",
-		"always", "-U", "-M", "--full-names", "--follow", "-D", "7", "-a", "1", NULL };
+		"always", "-U", "-M", "--full-names", "--follow", "-D", "7", "--history=5M", "-a",
+		"1", NULL };
 	const char *const none[] = { "heaptop", "--no-config", "-a", "1", NULL };
 	static struct config c;
 	struct options o;
 
 	file_write("sort = peak\nreverse = yes\ngroup = function\ndelay = 5\ncolor = never\n"
 		   "glyphs = braille\nnames = mangled\nall-frames = yes\nfollow = no\ndepth = 9\n"
-		   "debuginfod = yes\n");
+		   "debuginfod = yes\nhistory = 2500K\n");
 	o = parsed(plain);
 	config_take(&c, &o);
 	CHECK(o.sort == COL_PEAK && o.reverse && o.group == GROUP_FUNCTION);
 	CHECK(o.delay_ns == 5000000000u && o.color == OPTIONS_COLOR_NEVER && !o.ascii);
 	CHECK(o.names == NAMES_MANGLED && o.show_hidden && o.follow == OPTIONS_FOLLOW_NO);
-	CHECK(o.depth == 9 && o.debuginfod && !o.no_mouse);
+	CHECK(o.depth == 9 && o.history_limit == 3 << 20 && o.debuginfod && !o.no_mouse);
 	o = parsed(all);
 	config_take(&c, &o);
 	CHECK(o.sort == COL_AVG && !o.reverse && o.group == GROUP_MODULE);
 	CHECK(o.delay_ns == 3000000000u && o.color == OPTIONS_COLOR_ALWAYS && o.ascii);
 	CHECK(o.names == NAMES_FULL && o.follow == OPTIONS_FOLLOW_YES && o.depth == 7 &&
-		o.no_mouse);
+		o.history_limit == 5 << 20 && o.no_mouse);
 	/* The screen has the same of both. */
 	CHECK(c.settings.sort == COL_AVG && c.settings.delay_ms == 3000 && !c.settings.mouse);
 	o = parsed(none);
@@ -266,7 +267,8 @@ TEST(options_outrank_it)
 	config_take(&c, &o);
 	CHECK(o.sort == COL_LIVE && o.delay_ns == 1000000000u &&
 		o.follow == OPTIONS_FOLLOW_DEFAULT && o.depth == OPTIONS_DEPTH_DEFAULT &&
-		!o.debuginfod && !o.ascii && !o.no_mouse);
+		o.history_limit == OPTIONS_HISTORY_BYTES && !o.debuginfod && !o.ascii &&
+		!o.no_mouse);
 }
 
 int main(void)

@@ -55,6 +55,7 @@ TEST(what_is_written_is_read)
 		s.follow = i / 6 % 2;
 		s.debuginfod = i / 7 % 2;
 		s.depth = 1 + i * 5;
+		s.history_mb = i * 7;
 		for (unsigned c = 0; c < COL_COUNT; c++)
 			if ((i + c) % 5 == 0)
 				settings_switch(&s, SETTINGS_SITES, column_table[c].key, true);
@@ -77,6 +78,9 @@ TEST(broken_lines)
 		{ "delay = 50ms", "1 \"delay = 50ms\": no such value\n" },
 		{ "depth = 0", "1 \"depth = 0\": no such value\n" },
 		{ "depth = 2000", "1 \"depth = 2000\": no such value\n" },
+		{ "history = 1K", "1 \"history = 1K\": no such value\n" },
+		{ "history = 9x", "1 \"history = 9x\": no such value\n" },
+		{ "history = 2000000G", "1 \"history = 2000000G\": no such value\n" },
 		{ "depth = 12x", "1 \"depth = 12x\": no such value\n" },
 		{ "tree-least = nan", "1 \"tree-least = nan\": no such value\n" },
 		{ "mouse = maybe", "1 \"mouse = maybe\": no such value\n" },
