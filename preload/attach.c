@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +29,7 @@
 #include "preload/segment_file.h"
 #include "shm/module.h"
 #include "shm/directories.h"
+#include "shm/kernel.h"
 #include "shm/poisson.h"
 #include "shm/mapping.h"
 
@@ -194,7 +194,7 @@ static int claim_whole(struct segment *s, int fd, const char *path)
 
 static void launch_note(int fd, const char *path, uint64_t family)
 {
-	void *p = mmap(NULL, LAUNCH_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	void *p = kernel_mmap(NULL, LAUNCH_BYTES, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return;
@@ -208,7 +208,7 @@ static void launch_note(int fd, const char *path, uint64_t family)
 static void launch_forget(void)
 {
 	if (launch)
-		munmap((void *)(uintptr_t)launch, LAUNCH_BYTES);
+		kernel_munmap((void *)(uintptr_t)launch, LAUNCH_BYTES);
 	launch = NULL;
 }
 
@@ -520,13 +520,13 @@ static bool is_mapped_from(long fd, const struct segment *s)
 /* Replaces a mapping by a private one in one step: in between there would be nothing. */
 static void range_private(const struct segment *s, const struct mapping_range *r, int fd)
 {
-	void *copy = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd,
-		(off_t)r->at);
+	void *copy = kernel_mmap(NULL, r->bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_NORESERVE, fd, (off_t)r->at);
 
 	if (copy != MAP_FAILED &&
 		syscall(SYS_mremap, copy, r->bytes, r->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
 			segment_at(s, r->at)) == -1)
-		munmap(copy, r->bytes);
+		kernel_munmap(copy, r->bytes);
 }
 
 void attach_private(struct segment *s)

@@ -10,7 +10,6 @@
 #include "preload/lifecycle.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@
 #include "preload/thread_pointer.h"
 #include "preload/unwind.h"
 #include "preload/unwind_cfi.h"
+#include "shm/kernel.h"
 #include "shm/mapping.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
@@ -45,12 +45,13 @@ static uint32_t phase;
 /* One page, wiped by the kernel in a child that gets a copy of our memory. */
 static struct own *own_page(void)
 {
-	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p =
+		kernel_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
 	if (madvise(p, 4096, MADV_WIPEONFORK) != 0) {
-		munmap(p, 4096);
+		kernel_munmap(p, 4096);
 		return NULL;
 	}
 	return p;
@@ -218,7 +219,7 @@ static void parent_unmap(struct segment *parents)
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		mmap(segment_at(parents, range[i].at), range[i].bytes, PROT_READ,
+		kernel_mmap(segment_at(parents, range[i].at), range[i].bytes, PROT_READ,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 

@@ -6,10 +6,10 @@
 #include "shm/mapping.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "shm/backoff.h"
+#include "shm/kernel.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -92,7 +92,7 @@ static bool was_extended(const struct segment *s, uint64_t end, uint64_t next)
 	void *tail = segment_at(s, end - TAIL_BYTES);
 	int saved = errno;
 	/* A sandbox may refuse the call as such, and valgrind such a length (EINVAL). */
-	bool was = mremap(tail, TAIL_BYTES + next - end, ENDLESS, 0) == MAP_FAILED &&
+	bool was = kernel_mremap(tail, TAIL_BYTES + next - end, ENDLESS, 0, NULL) == MAP_FAILED &&
 		   errno != EFAULT && errno != EPERM && errno != EACCES && errno != ENOSYS &&
 		   errno != EINVAL;
 
@@ -104,7 +104,7 @@ static bool extend(const struct segment *s, uint64_t end, uint64_t next)
 {
 	void *tail = segment_at(s, end - TAIL_BYTES);
 
-	return mremap(tail, TAIL_BYTES, TAIL_BYTES + next - end, 0) != MAP_FAILED ||
+	return kernel_mremap(tail, TAIL_BYTES, TAIL_BYTES + next - end, 0, NULL) != MAP_FAILED ||
 	       was_extended(s, end, next);
 }
 
@@ -202,7 +202,7 @@ void mapping_unmap(struct segment *s)
 		return;
 	n = mapping_ranges(s, range);
 	for (unsigned i = 0; i < n; i++)
-		munmap(segment_at(s, range[i].at), range[i].bytes);
+		kernel_munmap(segment_at(s, range[i].at), range[i].bytes);
 	s->header = NULL;
 	s->bytes = 0;
 }
@@ -234,13 +234,13 @@ static char *place_of(uint64_t bytes, unsigned number)
  * before 4.17 take the place as a hint. */
 static int range_map(char *at, int fd, uint64_t offset, uint64_t bytes)
 {
-	void *p = mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd,
-		(off_t)offset);
+	void *p = kernel_mmap(at, bytes, PROT_NONE,
+		MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, (off_t)offset);
 
 	if (p == MAP_FAILED)
 		return -errno;
 	if (p != (void *)at) {
-		munmap(p, bytes);
+		kernel_munmap(p, bytes);
 		return -EEXIST;
 	}
 	madvise(p, bytes, MADV_DONTDUMP);
@@ -250,11 +250,12 @@ static int range_map(char *at, int fd, uint64_t offset, uint64_t bytes)
 /* A place where the kernel has room for all of it, which is given back at once. */
 static char *place_any(uint64_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = kernel_mmap(
+		NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
-	munmap(p, bytes);
+	kernel_munmap(p, bytes);
 	return p;
 }
 
@@ -292,7 +293,7 @@ static int parts_map(const struct segment *s, char *base, int fd)
 	for (i = 0; i < HT_REGION_COUNT && rc == 0; i++)
 		rc = range_map(base + p[i].start, fd, p[i].start, p[i].mapped - p[i].start);
 	while (rc != 0 && --i > 0)
-		munmap(base + p[i - 1].start, p[i - 1].mapped - p[i - 1].start);
+		kernel_munmap(base + p[i - 1].start, p[i - 1].mapped - p[i - 1].start);
 	return rc;
 }
 
@@ -328,7 +329,7 @@ int mapping_map(struct segment *s, int fd, const struct ht_region *region, uint6
 
 int mapping_map_header(struct segment *s, int fd)
 {
-	void *p = mmap(NULL, HT_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p = kernel_mmap(NULL, HT_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	fresh(s);
 	if (p == MAP_FAILED)

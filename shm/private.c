@@ -2,8 +2,7 @@
 /* Private memory of the library (private.h). */
 #include "shm/private.h"
 
-#include <sys/mman.h>
-
+#include "shm/kernel.h"
 #include "shm/layout.h"
 
 static size_t whole(size_t bytes)
@@ -13,7 +12,7 @@ static size_t whole(size_t bytes)
 
 void *private_map(size_t bytes)
 {
-	struct ht_private *p = mmap(NULL, whole(bytes), PROT_READ | PROT_WRITE,
+	struct ht_private *p = kernel_mmap(NULL, whole(bytes), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
@@ -27,8 +26,8 @@ void *private_map(size_t bytes)
 
 void *private_resize(void *old, size_t bytes, size_t larger)
 {
-	struct ht_private *p =
-		mremap((struct ht_private *)old - 1, whole(bytes), whole(larger), MREMAP_MAYMOVE);
+	struct ht_private *p = kernel_mremap(
+		(struct ht_private *)old - 1, whole(bytes), whole(larger), MREMAP_MAYMOVE, NULL);
 
 	if (p == MAP_FAILED)
 		return NULL;
@@ -44,5 +43,5 @@ void private_prefer_huge(void *p, size_t bytes)
 
 void private_unmap(void *p, size_t bytes)
 {
-	munmap((struct ht_private *)p - 1, whole(bytes));
+	kernel_munmap((struct ht_private *)p - 1, whole(bytes));
 }
