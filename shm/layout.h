@@ -709,7 +709,7 @@ struct ht_mapped {
 	uint32_t site;
 	uint32_t reserved;
 	uint64_t maps; /* blocks: calls that mapped memory */
-	uint64_t unmaps; /* blocks of which nothing is left */
+	uint64_t unmaps; /* blocks that are gone entirely */
 	uint64_t map_bytes;
 	uint64_t unmap_bytes;
 	uint64_t peak_bytes; /* of map_bytes less unmap_bytes */
@@ -725,13 +725,15 @@ enum ht_mapping_kind {
 	HT_MAPPING_KINDS
 };
 
+#define HT_MAPPING_LEAVING 0x80u /* of an entry's kind: it is being unmapped; readers skip it */
+
 /* A range of mapped memory: one piece of a block. */
 struct ht_mapping {
 	uint64_t start, end;
 	uint64_t tick; /* when the block was mapped */
 	uint64_t block; /* number of the block, from 1; never reused */
 	uint32_t site; /* 0: none */
-	uint32_t kind; /* enum ht_mapping_kind */
+	uint32_t kind; /* enum ht_mapping_kind, and HT_MAPPING_LEAVING */
 	uint32_t mark; /* ht_mapping_mark */
 	/* For the library: children in the treap; neighbours in the ring of the block's pieces. In
 	 * a free entry `left` is the next free one. */
@@ -975,10 +977,10 @@ struct ht_header {
 	uint64_t events_waits, events_waited_ns;
 	struct ht_rate_change rate_change[HT_RATE_CHANGES];
 	/* Mappings (shm/mappings.h); the rest is written under the lock. */
-	uint64_t mapping_lock __attribute__((aligned(64))); /* its holder; 0: free */
-	uint64_t mapping_changes; /* odd while the table changes */
+	uint64_t mapping_changes __attribute__((aligned(64))); /* odd while the table changes */
 	uint32_t mapped, mappings; /* used, number 0 included */
-	uint32_t mapping_root, mapping_free; /* entries; 0: none */
+	uint32_t mapping_lock; /* 1: held */
+	uint32_t mapping_root, mapping_free, mapping_queue; /* entries; 0: none */
 	uint64_t mapping_blocks; /* made so far: the number of the newest */
 	uint64_t maps, unmaps, map_bytes, unmap_bytes; /* the sums over ht_mapped */
 	uint64_t mapped_peak_bytes, mapped_peak_ns; /* of map_bytes less unmap_bytes; its time, as
@@ -1022,7 +1024,7 @@ struct ht_private {
 		    sizeof(struct ht_wrong_free) * 127u ^ HT_ENTRY_BIRTH_BITS * 61u ^              \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
 		    sizeof(struct ht_mapped) * 37u ^ sizeof(struct ht_mapping) * 41u ^             \
-		    offsetof(struct ht_header, mapping_lock) * 43u ^                               \
+		    offsetof(struct ht_header, mapping_changes) * 43u ^                            \
 		    offsetof(struct ht_node, child) * 40487u ^ sizeof(struct ht_note) * 10007u ^   \
 		    sizeof(struct ht_intended) * 30011u ^                                          \
 		    offsetof(struct ht_header, notes) * 47u ^                                      \

@@ -214,6 +214,7 @@ static int first_elements(struct segment *s)
 	if (rc != 0)
 		return rc;
 	s->header->nodes = s->header->sites = s->header->modules = s->header->threads = 1;
+	s->header->mapped = s->header->mappings = 1;
 	counter_0_make(s);
 	s->header->strings_bytes = 1; /* offset 0 is the empty string */
 	s->header->history.step_ns =

@@ -39,6 +39,8 @@ int read_elements(const struct read_segment *s, enum ht_region_id region, uint64
 /* Adds the lifetimes of `frees` blocks to `out`; bucket 0 gets the blocks that are in no bucket of
  * `longer`. */
 void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
+/* The totals of mapped memory, from the header. */
+void read_mapped_fill(struct read_mapped_totals *out, const struct ht_header *h);
 /* Number of elements in a region. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 

@@ -84,6 +84,7 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->modules = h->modules;
 	out->live_levels = h->live_levels;
 	out->state = h->state;
+	read_mapped_fill(&out->mapped, h);
 }
 
 /* The latest marks, oldest first; skips one that is not written yet. */
@@ -150,6 +151,8 @@ int read_totals(struct read_segment *s, struct read_totals *out)
 	}
 	totals_finish(out, h);
 	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
+	out->mapped.sites = clamp(
+		out->mapped.sites, read_capacity(s, HT_REGION_MAPPED, sizeof(struct ht_mapped)));
 	history_copy(s, &out->history);
 	return 0;
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table of mapped memory: calls of any thread, applied one after another (mappings.h). In
+ * hooks, any thread; nothing waits.
+ *
+ * A call that finds the lock taken becomes an entry in the queue, a stack that is only ever taken
+ * whole, and by the lock's holder. A holder applies the queue before its own call, and looks at it
+ * again after it has freed the lock. Either that look finds a call that was just queued, or the one
+ * who queued it finds the lock free: each writes its word before it reads the other's. So when
+ * nobody holds the lock, the queue is empty.
+ */
+#include "shm/mappings.h"
+
+#include "shm/commit.h"
+#include "shm/mappings_table.h"
+#include "shm/mappings_tree.h"
+
+/* A queued call, in an entry's `kind`, which no reader takes for a range. What it needs is in
+ * fields of that name, and: block    HT_MAPPING_* of a block to enter; the bytes asked for of an
+ * end before   of an end: the entry of the queued TAKE; 0: none, the list is in `left` left     the
+ * list that a TAKE has taken, once it was applied right    the entry queued before */
+enum call { CALL_TAKE = 0x100, CALL_TAKE_ATTACHED, CALL_ENTER, CALL_GONE, CALL_PUT_BACK };
+
+static struct mappings_block block_of(const struct ht_mapping *e)
+{
+	return (struct mappings_block){ .start = e->start,
+		.end = e->end,
+		.tick = e->tick,
+		.site = e->site,
+		.kind = (enum ht_mapping_kind)e->block };
+}
+
+/* How a call ended; `take`: the entry of its TAKE, or 0. */
+static void end_apply(
+	const struct segment *s, uint32_t take, uint32_t list, bool gone, uint64_t asked)
+{
+	if (take != 0) {
+		list = mappings_tree_at(s, take)->left;
+		mappings_tree_free(s, take);
+	}
+	if (gone)
+		mappings_table_gone(s, list, asked);
+	else
+		mappings_table_put_back(s, list);
+}
+
+/* Applies a queued call. The entry of a TAKE is freed by its end. */
+static void call_apply(const struct segment *s, uint32_t number)
+{
+	struct ht_mapping *e = mappings_tree_at(s, number);
+	struct mappings_block b = block_of(e);
+
+	switch ((enum call)e->kind) {
+	case CALL_TAKE:
+		e->left = mappings_table_take(s, e->start, e->end);
+		return;
+	case CALL_TAKE_ATTACHED:
+		e->left = mappings_table_take_attached(s, e->start);
+		return;
+	case CALL_ENTER:
+		mappings_table_enter(s, &b);
+		break;
+	case CALL_GONE:
+	case CALL_PUT_BACK:
+		end_apply(s, e->before, e->left, e->kind == CALL_GONE, e->block);
+		break;
+	}
+	mappings_tree_free(s, number);
+}
+
+/* Applies all queued calls, the oldest first. */
+static void queue_apply(const struct segment *s)
+{
+	uint32_t *queue = &s->header->mapping_queue, newest = ht_load_relaxed_32(queue);
+	uint32_t list = 0, next;
+
+	while (newest != 0 && !ht_cas_acq_rel_32(queue, &newest, 0)) /* MAPPED */
+		;
+	for (; newest != 0; newest = next) {
+		next = mappings_tree_at(s, newest)->right;
+		mappings_tree_at(s, newest)->right = list;
+		list = newest;
+	}
+	for (; list != 0; list = next) {
+		next = mappings_tree_at(s, list)->right;
+		call_apply(s, list);
+	}
+}
+
+/* ---- the lock ---- */
+
+static bool table_open(const struct segment *s)
+{
+	struct ht_header *h = s->header;
+	uint32_t free = 0;
+
+	if (!ht_cas_acquire_32(&h->mapping_lock, &free, 1)) /* MAPPED */
+		return false;
+	ht_store_relaxed_64(&h->mapping_changes, h->mapping_changes + 1);
+	ht_fence_release(); /* MAPPED: the odd number before any change */
+	queue_apply(s);
+	return true;
+}
+
+/* Frees the lock, and again as long as calls were queued meanwhile and nobody else applies them. */
+static void table_close(const struct segment *s)
+{
+	struct ht_header *h = s->header;
+
+	do {
+		ht_store_release_64(&h->mapping_changes, h->mapping_changes + 1); /* MAPPED */
+		ht_store_release_32(&h->mapping_lock, 0); /* MAPPED */
+		ht_fence_full();
+	} while (ht_load_relaxed_32(&h->mapping_queue) != 0 && table_open(s));
+}
+
+/* Queues a call. Its entry, for a TAKE; 0: there is no room. */
+static uint32_t queue_push(const struct segment *s, const struct ht_mapping *call)
+{
+	uint32_t *queue = &s->header->mapping_queue, before = ht_load_relaxed_32(queue);
+	uint32_t number = mappings_tree_fresh(s);
+
+	if (number == 0)
+		return 0;
+	*mappings_tree_at(s, number) = *call;
+	do {
+		mappings_tree_at(s, number)->right = before;
+	} while (!ht_cas_acq_rel_32(queue, &before, number)); /* MAPPED */
+	ht_fence_full();
+	if (ht_load_relaxed_32(&s->header->mapping_lock) == 0 && table_open(s))
+		table_close(s);
+	return number;
+}
+
+/* ---- what hooks call ---- */
+
+static struct mappings_taken take(const struct segment *s, const struct ht_mapping *call)
+{
+	struct mappings_taken t = { .asked = call->end - call->start };
+
+	if (table_open(s)) {
+		t.list = call->kind == CALL_TAKE ? mappings_table_take(s, call->start, call->end)
+						 : mappings_table_take_attached(s, call->start);
+		table_close(s);
+		return t;
+	}
+	t.queued = queue_push(s, call);
+	t.missed = t.queued == 0;
+	return t;
+}
+
+struct mappings_taken mappings_take(const struct segment *s, uint64_t start, uint64_t end)
+{
+	const struct ht_mapping call = { .start = start, .end = end, .kind = CALL_TAKE };
+
+	return start < end ? take(s, &call) : (struct mappings_taken){ 0 };
+}
+
+struct mappings_taken mappings_take_attached(const struct segment *s, uint64_t start)
+{
+	const struct ht_mapping call = { .start = start, .end = start, .kind = CALL_TAKE_ATTACHED };
+
+	return take(s, &call);
+}
+
+static void end(const struct segment *s, const struct mappings_taken *t, bool gone)
+{
+	const struct ht_mapping call = { .kind = gone ? CALL_GONE : CALL_PUT_BACK,
+		.block = t->asked,
+		.before = t->queued,
+		.left = t->list };
+
+	if (table_open(s)) {
+		end_apply(s, t->queued, t->list, gone, t->asked);
+		table_close(s);
+	} else if (queue_push(s, &call) == 0) {
+		ht_add_relaxed_64(&s->header->untracked_unmap_bytes, t->asked);
+	}
+}
+
+void mappings_gone(const struct segment *s, const struct mappings_taken *t)
+{
+	if (t->missed)
+		ht_add_relaxed_64(&s->header->untracked_unmap_bytes, t->asked);
+	else if (t->list != 0 || t->queued != 0)
+		end(s, t, true);
+	else if (t->asked != 0)
+		ht_add_relaxed_64(&s->header->unknown_unmap_bytes, t->asked);
+}
+
+void mappings_put_back(const struct segment *s, const struct mappings_taken *t)
+{
+	if (t->list != 0 || t->queued != 0)
+		end(s, t, false);
+}
+
+void mappings_enter(const struct segment *s, const struct mappings_block *b)
+{
+	const struct ht_mapping call = { .start = b->start,
+		.end = b->end,
+		.tick = b->tick,
+		.block = b->kind,
+		.site = b->site,
+		.kind = CALL_ENTER };
+
+	if (b->start >= b->end)
+		return;
+	if (table_open(s)) {
+		mappings_table_enter(s, b);
+		table_close(s);
+	} else if (queue_push(s, &call) == 0) {
+		mappings_table_untracked(s, b->end - b->start);
+	}
+}

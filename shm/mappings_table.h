@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the table of mapped memory holds, and the counts: the operations of mappings.h, under the
+ * lock. Lists are of entries that were taken, by number; 0: empty.
+ */
+#ifndef SHM_MAPPINGS_TABLE_H
+#define SHM_MAPPINGS_TABLE_H
+
+#include "shm/segment_types.h"
+
+/* A call that maps. */
+struct mappings_block {
+	uint64_t start, end;
+	uint64_t tick; /* now */
+	uint32_t site; /* neither 0 nor an ancestor, but for HT_MAPPING_ALLOCATOR: 0 */
+	enum ht_mapping_kind kind;
+};
+
+/* Takes out what lies in [start, end); or the block that shmat attached at `start`. A list. */
+uint32_t mappings_table_take(const struct segment *s, uint64_t start, uint64_t end);
+uint32_t mappings_table_take_attached(const struct segment *s, uint64_t start);
+/* Counts a list as unmapped; what was `asked` beyond it was unknown. */
+void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked);
+/* Puts a list back. What another block has replaced meanwhile is gone. */
+void mappings_table_put_back(const struct segment *s, uint32_t list);
+/* Enters a block, and retires what is there. Counts it as untracked if there is no room. */
+void mappings_table_enter(const struct segment *s, const struct mappings_block *b);
+
+/* Counts a mapping that cannot be entered. Needs no lock. */
+void mappings_table_untracked(const struct segment *s, uint64_t bytes);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads what the program has mapped: counts by site, and ranges (read.h). An entry is taken if its
+ * mark is right. All of them are read again, a few times, if the table changed meanwhile, so that
+ * they are mostly of one moment. Main thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "src/read/segment.h"
+
+#define PIECE 1024u /* 64 KB a read */
+#define TRIES 4u
+
+void read_mapped_fill(struct read_mapped_totals *out, const struct ht_header *h)
+{
+	*out = (struct read_mapped_totals){ .sites = h->mapped,
+		.maps = h->maps,
+		.unmaps = h->unmaps,
+		.map_bytes = h->map_bytes,
+		.unmap_bytes = h->unmap_bytes,
+		.peak_bytes = h->mapped_peak_bytes,
+		.peak_ns =
+			h->mapped_peak_ns > h->created_ns ? h->mapped_peak_ns - h->created_ns : 0,
+		.allocator_bytes = h->allocator_mapped_bytes,
+		.unknown_unmap_bytes = h->unknown_unmap_bytes,
+		.missed_unmap_bytes = h->missed_unmap_bytes,
+		.untracked_maps = h->untracked_maps,
+		.untracked_map_bytes = h->untracked_map_bytes,
+		.untracked_unmap_bytes = h->untracked_unmap_bytes };
+}
+
+/* The number of elements in use, by the header's word at `offset`, limited to the region. */
+static int used_get(struct read_segment *s, uint64_t offset, enum ht_region_id region,
+	size_t element, uint32_t *used)
+{
+	uint64_t capacity = read_capacity(s, region, element);
+	int rc = read_at(s, offset, used, sizeof(*used));
+
+	if (rc == 0 && *used > capacity)
+		*used = (uint32_t)capacity;
+	return rc;
+}
+
+ssize_t read_mapped(struct read_segment *s, uint32_t first, struct read_mapped *out, uint32_t count)
+{
+	struct ht_mapped *piece;
+	uint32_t used;
+	int rc = used_get(
+		s, offsetof(struct ht_header, mapped), HT_REGION_MAPPED, sizeof(*piece), &used);
+
+	if (rc != 0 || first >= used)
+		return rc;
+	if (count > used - first)
+		count = used - first;
+	piece = malloc((count ? count : 1) * sizeof(*piece));
+	if (!piece)
+		return -ENOMEM;
+	rc = read_elements(s, HT_REGION_MAPPED, first, count, sizeof(*piece), piece);
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		out[i] = (struct read_mapped){ .site = piece[i].site,
+			.maps = piece[i].maps,
+			.unmaps = piece[i].unmaps,
+			.map_bytes = piece[i].map_bytes,
+			.unmap_bytes = piece[i].unmap_bytes,
+			.peak_bytes = piece[i].peak_bytes };
+	free(piece);
+	return rc != 0 ? rc : (ssize_t)count;
+}
+
+/* Whether an entry is a range that is mapped; anything may be in there. */
+static bool is_range(const struct ht_mapping *m)
+{
+	return m->mark == ht_mapping_mark(m) && m->kind > HT_MAPPING_NONE &&
+	       m->kind < HT_MAPPING_KINDS && m->start < m->end;
+}
+
+struct ranges {
+	struct read_mapping *out;
+	size_t count;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct read_mapping *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void piece_add(struct ranges *r, const struct ht_mapping *piece, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ht_mapping *m = &piece[i];
+
+		if (is_range(m))
+			r->out[r->count++] = (struct read_mapping){ .start = m->start,
+				.end = m->end,
+				.tick = m->tick,
+				.block = m->block,
+				.site = m->site,
+				.kind = (enum ht_mapping_kind)m->kind };
+	}
+}
+
+/* Reads entries [1, used). 0 or -errno. */
+static int entries_read(
+	struct read_segment *s, uint32_t used, struct ht_mapping *piece, struct ranges *r)
+{
+	int rc = 0;
+
+	r->count = 0;
+	for (uint32_t at = 1; at < used && rc == 0; at += PIECE) {
+		uint32_t n = used - at < PIECE ? used - at : PIECE;
+
+		rc = read_elements(s, HT_REGION_MAPPINGS, at, n, sizeof(*piece), piece);
+		if (rc == 0)
+			piece_add(r, piece, n);
+	}
+	return rc;
+}
+
+static int changes_get(struct read_segment *s, uint64_t *changes)
+{
+	return read_at(s, offsetof(struct ht_header, mapping_changes), changes, sizeof(*changes));
+}
+
+/* One reading. 0, 1: the table changed meanwhile, or -errno. */
+static int ranges_read(struct read_segment *s, struct ht_mapping *piece, struct ranges *r)
+{
+	uint64_t before, after;
+	uint32_t used;
+	int rc = changes_get(s, &before);
+
+	if (rc == 0)
+		rc = used_get(s, offsetof(struct ht_header, mappings), HT_REGION_MAPPINGS,
+			sizeof(*piece), &used);
+	if (rc != 0)
+		return rc;
+	free(r->out);
+	r->out = malloc((used ? used : 1) * sizeof(*r->out));
+	rc = r->out ? entries_read(s, used, piece, r) : -ENOMEM;
+	if (rc == 0)
+		rc = changes_get(s, &after);
+	return rc != 0 ? rc : before != after || before % 2 != 0;
+}
+
+ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *whole)
+{
+	struct ht_mapping *piece = malloc(PIECE * sizeof(*piece));
+	struct ranges r = { 0 };
+	int rc = piece ? 1 : -ENOMEM;
+
+	for (unsigned i = 0; i < TRIES && rc == 1; i++)
+		rc = ranges_read(s, piece, &r);
+	free(piece);
+	if (rc < 0) {
+		free(r.out);
+		return rc;
+	}
+	qsort(r.out, r.count, sizeof(*r.out), by_start);
+	*out = r.out;
+	*whole = rc == 0;
+	return (ssize_t)r.count;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of src/read/mappings: ranges and counts as the library wrote them, and hostile entries. */
+#include "shm/mappings.h"
+#include "shm/mappings_tree.h"
+#include "shm/stack.h"
+#include "tests/unit/segment_fixture.h"
+
+#define PAGE 4096ull
+#define BASE 0x7f0000000000ull
+
+static struct made made;
+static struct read_segment *s;
+static uint32_t site[3];
+
+static uint32_t site_make(uint32_t function, uint64_t pc)
+{
+	uint32_t module = 0;
+	struct stack_trace t = { function, 1, false, &pc, &module, NULL, 0 };
+
+	return stack_intern(&made.s, &t);
+}
+
+static void enter(uint64_t page, uint64_t pages, uint32_t at, enum ht_mapping_kind kind)
+{
+	struct mappings_block b = { BASE + page * PAGE, BASE + (page + pages) * PAGE, 9, at, kind };
+
+	mappings_enter(&made.s, &b);
+}
+
+static void unmap(uint64_t page, uint64_t pages)
+{
+	struct mappings_taken t =
+		mappings_take(&made.s, BASE + page * PAGE, BASE + (page + pages) * PAGE);
+
+	mappings_gone(&made.s, &t);
+}
+
+/* Pages 0 to 3 and 6 to 9 of one block, 20 to 21 of another, 30 to 33 of the allocator. */
+static void open_filled(void)
+{
+	char message[READ_MESSAGE_MAX];
+
+	made_open(&made, &fixture_identity);
+	site[1] = site_make(HT_FN_MMAP, 0x1000);
+	site[2] = site_make(HT_FN_SHMAT, 0x2000);
+	enter(30, 4, 0, HT_MAPPING_ALLOCATOR);
+	enter(20, 2, site[2], HT_MAPPING_SHM);
+	enter(0, 10, site[1], HT_MAPPING_MMAP);
+	unmap(4, 2);
+	s = read_open(made.path, message);
+	if (!s)
+		made_give_up(message);
+}
+
+static void close_filled(void)
+{
+	read_close(s);
+	made_close(&made);
+}
+
+TEST(ranges)
+{
+	struct read_mapping *m = NULL;
+	bool whole = false;
+
+	open_filled();
+	CHECK_INT(read_mappings(s, &m, &whole), 4);
+	CHECK(whole);
+	CHECK_INT(m[0].start, BASE);
+	CHECK_INT(m[0].end, BASE + 4 * PAGE);
+	CHECK_INT(m[1].start, BASE + 6 * PAGE);
+	CHECK_INT(m[1].end, BASE + 10 * PAGE);
+	CHECK(m[0].block == m[1].block && m[0].block != m[2].block);
+	CHECK_INT(m[0].site, site[1]);
+	CHECK_INT(m[0].tick, 9);
+	CHECK_INT(m[2].site, site[2]);
+	CHECK_INT(m[2].kind, HT_MAPPING_SHM);
+	CHECK_INT(m[3].site, 0);
+	CHECK_INT(m[3].kind, HT_MAPPING_ALLOCATOR);
+	free(m);
+	close_filled();
+}
+
+TEST(counts)
+{
+	struct read_mapped of[8];
+	struct read_totals t;
+
+	open_filled();
+	CHECK_INT(read_totals(s, &t), 0);
+	CHECK_INT(t.mapped.sites, 3);
+	CHECK_INT(t.mapped.maps, 2);
+	CHECK_INT(t.mapped.unmaps, 0);
+	CHECK_INT(t.mapped.map_bytes - t.mapped.unmap_bytes, 10 * PAGE);
+	CHECK_INT(t.mapped.peak_bytes, 12 * PAGE);
+	CHECK_INT(t.mapped.allocator_bytes, 4 * PAGE);
+	CHECK_INT(read_mapped(s, 1, of, 8), 2);
+	CHECK_INT(of[0].site, site[2]);
+	CHECK_INT(of[1].site, site[1]);
+	CHECK_INT(of[1].map_bytes, 10 * PAGE);
+	CHECK_INT(of[1].unmap_bytes, 2 * PAGE);
+	CHECK_INT(of[1].peak_bytes, 10 * PAGE);
+	CHECK_INT(read_mapped(s, 2, of, 8), 1);
+	CHECK_INT(read_mapped(s, 3, of, 8), 0);
+	/* None of it is the heap's. */
+	CHECK_INT(t.allocs + t.alloc_bytes + t.live_bytes + t.peak_bytes, 0);
+	close_filled();
+}
+
+/* The writer was killed in the middle: of an entry, of a call, of a change of the table. */
+TEST(unfinished)
+{
+	struct read_mapping *m = NULL;
+	struct mappings_taken t;
+	bool whole = true;
+
+	open_filled();
+	t = mappings_take(&made.s, BASE + 20 * PAGE, BASE + 22 * PAGE);
+	CHECK(t.list != 0);
+	mappings_tree_at(&made.s, mappings_tree_floor(&made.s, BASE))->end += PAGE;
+	made.s.header->mapping_changes++;
+	CHECK_INT(read_mappings(s, &m, &whole), 2);
+	CHECK(!whole);
+	CHECK_INT(m[0].start, BASE + 6 * PAGE);
+	free(m);
+	close_filled();
+}
+
+TEST(hostile)
+{
+	struct read_mapping *m = NULL;
+	struct read_mapped of[8];
+	struct read_totals t;
+	struct ht_mapping *e;
+	bool whole;
+
+	open_filled();
+	e = mappings_tree_at(&made.s, mappings_tree_floor(&made.s, BASE));
+	*e = (struct ht_mapping){ .start = 7, .end = 7, .kind = HT_MAPPING_MMAP };
+	e->mark = ht_mapping_mark(e);
+	e = mappings_tree_at(&made.s, mappings_tree_floor(&made.s, BASE + 21 * PAGE));
+	e->kind = 77;
+	e->mark = ht_mapping_mark(e);
+	made.s.header->mapped = UINT32_MAX;
+	CHECK_INT(read_totals(s, &t), 0);
+	CHECK(t.mapped.sites <= made.s.header->region[HT_REGION_MAPPED].bytes / 64);
+	CHECK_INT(read_mapped(s, 1, of, 8), 8);
+	CHECK_INT(of[2].site, 0);
+	made.s.header->mappings = UINT32_MAX;
+	CHECK_INT(read_mappings(s, &m, &whole), 2);
+	free(m);
+	close_filled();
+}
+
+int main(void)
+{
+	RUN(ranges);
+	RUN(counts);
+	RUN(unfinished);
+	RUN(hostile);
+	return check_end();
+}
