@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "src/export/export.h"
 #include "src/export/json_stack.h"
+#include "src/export/mapped.h"
 #include "src/export/marks.h"
 #include "src/export/memory.h"
 #include "src/export/text.h"
@@ -126,6 +127,7 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 		writer_uint(w, field[i].key, field[i].value);
 	json_error(w, &t->error, sampled);
 	json_at_peak(w, t->has_at_peak, t->at_peak_bytes, t->at_peak_blocks);
+	mapped_json_totals(w, t);
 	writer_end(w);
 }
 
@@ -285,6 +287,7 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 {
 	writer_object(w, NULL);
 	writer_uint(w, "id", site->id);
+	writer_string(w, "kind", snapshot_kind_word(site->kind));
 	writer_string(w, "function", site->alloc_function);
 	writer_uint(w, "live_bytes", site->live_bytes);
 	writer_uint(w, "live_blocks", site->live_blocks);
@@ -308,7 +311,8 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 	writer_end(w);
 }
 
-static void json_sites(struct writer *w, const struct snapshot *s, const struct export_options *o)
+static void json_sites_of(
+	struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
 	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
 
@@ -317,14 +321,23 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 		return;
 	}
 	sites_sort(s, o->sort, o->reverse, order);
-	writer_array(w, "sites");
-	writer_lines(w);
 	for (size_t i = 0; i < s->nsites; i++) {
 		json_site(w, s, &s->sites[order[i]]);
 		strbuf_spill(w->out);
 	}
-	writer_end(w);
 	free(order);
+}
+
+/* The heap's first. */
+static void json_sites(struct writer *w, const struct snapshot *s, const struct export_options *o)
+{
+	const struct snapshot mapped = mapped_as_sites(s);
+
+	writer_array(w, "sites");
+	writer_lines(w);
+	json_sites_of(w, s, o);
+	json_sites_of(w, &mapped, o);
+	writer_end(w);
 }
 
 /* The groups of --group, in addition to all sites. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/export/at_peak.h"
+#include "src/export/mapped.h"
 #include "src/export/memory.h"
 #include "src/export/marks.h"
 #include "src/export/text.h"
@@ -386,6 +387,7 @@ static void text_process(
 	text_traffic(out, &s->totals, o);
 	text_range(out, s, o);
 	text_proc(out, &s->proc);
+	mapped_text(out, s);
 	text_losses(out, s);
 	memory_text(out, s, o);
 	leaks_text(out, s, o);
@@ -395,6 +397,7 @@ static void text_process(
 	text_lifetimes(out, s, text_glyphs(o));
 	at_peak_text(out, s, o);
 	text_sites(out, s, o);
+	mapped_text_sites(out, s, o);
 	for (size_t i = 0; i < s->nchildren; i++) {
 		const struct export_options child = export_child_options(o, i);
 

@@ -481,8 +481,10 @@ bool filter_match_text(const struct filter *f, const char *text)
 int filter_apply(const struct filter *f, const struct snapshot *snap, bool show_hidden,
 	struct snapshot *out, struct snap_site **sites, size_t *capacity)
 {
-	if (snap->nsites > *capacity || !*sites) {
-		size_t more = snap->nsites + snap->nsites / 2 + 64;
+	size_t all = snap->nsites + snap->nmapped;
+
+	if (all > *capacity || !*sites) {
+		size_t more = all + all / 2 + 64;
 		struct snap_site *grown = realloc(*sites, more * sizeof(*grown));
 
 		if (!grown)
@@ -496,5 +498,10 @@ int filter_apply(const struct filter *f, const struct snapshot *snap, bool show_
 	for (size_t i = 0; i < snap->nsites; i++)
 		if (filter_match(f, snap, &snap->sites[i], show_hidden))
 			(*sites)[out->nsites++] = snap->sites[i];
+	out->mapped = *sites + out->nsites;
+	out->nmapped = 0;
+	for (size_t i = 0; i < snap->nmapped; i++)
+		if (filter_match(f, snap, &snap->mapped[i], show_hidden))
+			(*sites)[out->nsites + out->nmapped++] = snap->mapped[i];
 	return 0;
 }

@@ -203,7 +203,7 @@ static struct snap_error model_site_error(const struct model_site *in, uint64_t 
 
 static void model_counters(const struct model_site *in, struct snap_site *out)
 {
-	*out = (struct snap_site){ .id = in->id };
+	*out = (struct snap_site){ .id = in->id, .kind = in->kind };
 	out->live_bytes = in->live_bytes;
 	out->live_blocks = in->allocs > in->frees ? in->allocs - in->frees : 0;
 	out->allocs = in->allocs;
@@ -238,8 +238,8 @@ static void model_site(struct model *m, size_t position, const struct model_site
 		live->reading[w.keep] = in->live_bytes;
 }
 
-/* Judges the growth of the snapshot's sites; `now_ns` is its time. */
-static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sites, size_t n)
+/* `now_ns` is the snapshot's time. Once a tick, before model_growth. */
+static void model_growth_clock(struct model *m, uint64_t now_ns)
 {
 	bool ends = !m->ended && growth_clock_tick(&m->growth, now_ns);
 
@@ -250,6 +250,11 @@ static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sit
 		if (p->live)
 			growth_site_span(&p->live->growth, &m->growth);
 	}
+}
+
+/* Judges the growth of sites of the snapshot. */
+static void model_growth(struct model *m, struct snap_site *sites, size_t n)
+{
 	for (size_t i = 0; i < n; i++) {
 		long position = stacks_find(&m->stacks, sites[i].id);
 		struct past_live *live = model_past(m, (size_t)position)->live;
@@ -262,12 +267,12 @@ static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sit
 	}
 }
 
-/* Threads follow the sites in the snapshot's memory. */
+/* Threads follow the sites, of either array, in the snapshot's memory. */
 static void model_threads(
 	struct model *m, const struct model_input *in, struct rates_window w, struct snapshot *s)
 {
 	struct snap_thread *threads =
-		(struct snap_thread *)((struct snap_site *)(s + 1) + in->nsites);
+		(struct snap_thread *)((struct snap_site *)(s + 1) + in->nsites + in->nmapped);
 
 	if (s->nthreads)
 		memcpy(threads, in->head.threads, s->nthreads * sizeof(*threads));
@@ -321,13 +326,31 @@ static void model_wrong(const struct model_input *in, struct snapshot *s)
 	s->wrong = wrong;
 }
 
+/* Fills in the sites that were added. `rate`: the coarsest so far. Returns their number. */
+static size_t model_sites(struct model *m, const struct model_site *in, size_t n,
+	struct rates_window w, uint64_t rate, struct snap_site *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		long position = stacks_find(&m->stacks, in[i].id);
+
+		if (position < 0)
+			continue;
+		model_site(m, (size_t)position, &in[i], w, &out[count]);
+		out[count++].error = model_site_error(&in[i], rate);
+	}
+	return count;
+}
+
 struct snapshot *model_tick(struct model *m, const struct model_input *in)
 {
-	struct snapshot *s = malloc(sizeof(*s) + in->nsites * sizeof(struct snap_site) +
-				    in->head.nthreads * sizeof(struct snap_thread) +
-				    in->head.nshares * sizeof(struct snap_share) +
-				    in->head.nwrong * sizeof(struct snap_wrong_free));
-	struct snap_site *sites;
+	struct snapshot *s =
+		malloc(sizeof(*s) + (in->nsites + in->nmapped) * sizeof(struct snap_site) +
+			in->head.nthreads * sizeof(struct snap_thread) +
+			in->head.nshares * sizeof(struct snap_share) +
+			in->head.nwrong * sizeof(struct snap_wrong_free));
+	struct snap_site *sites, *mapped;
 	struct rates_window w;
 
 	static_assert(sizeof(*s) % _Alignof(struct snap_site) == 0, "sites follow the snapshot");
@@ -347,18 +370,14 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 		&in->variance, (double)s->sampling.most, (double)s->sampling.most / INTERVAL_SMALL);
 	model_threads(m, in, w, s);
 	s->sites = sites;
-	s->nsites = 0;
-	for (size_t i = 0; i < in->nsites; i++) {
-		long position = stacks_find(&m->stacks, in->sites[i].id);
-
-		if (position < 0)
-			continue;
-		model_site(m, (size_t)position, &in->sites[i], w, &sites[s->nsites]);
-		sites[s->nsites++].error = model_site_error(&in->sites[i], s->sampling.most);
-	}
+	s->nsites = model_sites(m, in->sites, in->nsites, w, s->sampling.most, sites);
+	s->mapped = mapped = sites + in->nsites;
+	s->nmapped = model_sites(m, in->mapped, in->nmapped, w, 0, mapped);
 	model_shares(in, s, sites);
 	model_wrong(in, s);
-	model_growth(m, in->now_ns, sites, s->nsites);
+	model_growth_clock(m, in->now_ns);
+	model_growth(m, sites, s->nsites);
+	model_growth(m, mapped, s->nmapped);
 	m->ended = snapshot_ended(s);
 	rates_keep(&m->rates, w, in->now_ns, &in->head);
 	return s;

@@ -22,6 +22,7 @@ struct model_site {
 	uint64_t live_bytes, allocs, frees, alloc_bytes, peak_bytes, temporary;
 	uint64_t at_peak_bytes, at_peak_blocks; /* with head.totals.has_at_peak */
 	struct model_variance variance;
+	enum snap_kind kind;
 };
 
 /* Everything of one tick. Arrays are only read during model_tick. */
@@ -29,11 +30,13 @@ struct model_input {
 	uint64_t now_ns; /* monotonic */
 	struct snapshot head; /* the snapshot's plain fields (who, when, totals and proc without
 				 rates, histograms, history); its pointers must live as long as the
-				 session; threads, shares and wrong frees are copied. sites
+				 session; threads, shares and wrong frees are copied. sites, mapped
 				 and errors are ignored */
 	struct model_variance variance; /* of the totals */
-	const struct model_site *sites;
+	const struct model_site *sites; /* of kind heap */
 	size_t nsites;
+	const struct model_site *mapped; /* of the other kinds */
+	size_t nmapped;
 };
 
 struct model *model_new(void);

@@ -94,6 +94,7 @@ void rates_totals(const struct rates *r, struct rates_window w, struct snapshot 
 	t->frees_per_s = rates_frequency(w, b->totals.frees, t->frees);
 	t->reallocs_per_s = rates_frequency(w, b->totals.reallocs, t->reallocs);
 	t->growth_bytes_per_s = rates_per_second(w, b->totals.live_bytes, t->live_bytes);
+	t->mapped_per_s = rates_per_second(w, b->totals.mapped_bytes, t->mapped_bytes);
 	faults.valid = w.valid && b->proc.valid && p->valid;
 	p->minor_faults_per_s = rates_frequency(faults, b->proc.minor_faults, p->minor_faults);
 	p->major_faults_per_s = rates_frequency(faults, b->proc.major_faults, p->major_faults);

@@ -21,8 +21,10 @@ static const struct snap_module nowhere = { .path = "", .name = "", .build_id = 
 struct json_image {
 	struct snapshot head; /* filled in as members come */
 	struct intern *texts;
-	struct snap_site *sites;
-	size_t nsites, sites_room;
+	struct snap_sites {
+		struct snap_site *at;
+		size_t n, room;
+	} sites, mapped; /* of the heap, and of the other kinds */
 	struct snap_thread *threads;
 	size_t nthreads, threads_room;
 	const struct snapshot **children;
@@ -57,7 +59,8 @@ void json_image_free(struct json_image *m)
 		snapshot_unref((struct snapshot *)(uintptr_t)m->children[i]);
 	free(m->children);
 	free(m->modules);
-	free(m->sites);
+	free(m->sites.at);
+	free(m->mapped.at);
 	free(m->threads);
 	free(m->scratch);
 	intern_free(m->texts);
@@ -224,40 +227,31 @@ static const struct field error_fields[] = {
 	{ "error_allocs", offsetof(struct snap_error, allocs) },
 };
 
-#define AT(name) offsetof(struct snap_totals, name)
+/* A field of the same name. */
+#define SAME(name) #name, offsetof(struct snap_totals, name)
 
 static void totals_set(struct json_image *m, const struct json_object *o)
 {
-	static const struct field fields[] = {
-		{ "allocs", AT(allocs) },
-		{ "frees", AT(frees) },
-		{ "reallocs", AT(reallocs) },
-		{ "alloc_bytes", AT(alloc_bytes) },
-		{ "free_bytes", AT(free_bytes) },
-		{ "live_blocks", AT(live_blocks) },
-		{ "live_bytes", AT(live_bytes) },
-		{ "peak_live_bytes", AT(peak_live_bytes) },
-		{ "peak_ns", AT(peak_ns) },
-		{ "at_peak_bytes", AT(at_peak_bytes) },
-		{ "at_peak_blocks", AT(at_peak_blocks) },
-		{ "temporary", AT(temporary) },
-		{ "failed", AT(failed) },
-		{ "unknown_frees", AT(unknown_frees) },
-		{ "missed_frees", AT(missed_frees) },
-		{ "lost_events", AT(lost_events) },
-		{ "untracked_blocks", AT(untracked_blocks) },
-		{ "untracked_bytes", AT(untracked_bytes) },
-		{ "paused_blocks", AT(paused_blocks) },
-		{ "paused_bytes", AT(paused_bytes) },
-		{ "truncated_stacks", AT(truncated_stacks) },
-		{ "ancestor_allocs", AT(ancestor_allocs) },
-		{ "ancestor_live_bytes", AT(ancestor_live_bytes) },
-	};
+	static const struct field fields[] = { { SAME(allocs) }, { SAME(frees) },
+		{ SAME(reallocs) }, { SAME(alloc_bytes) }, { SAME(free_bytes) },
+		{ SAME(live_blocks) }, { SAME(live_bytes) }, { SAME(peak_live_bytes) },
+		{ SAME(peak_ns) }, { SAME(at_peak_bytes) }, { SAME(at_peak_blocks) },
+		{ SAME(temporary) }, { SAME(failed) }, { SAME(unknown_frees) },
+		{ SAME(missed_frees) }, { SAME(lost_events) }, { SAME(untracked_blocks) },
+		{ SAME(untracked_bytes) }, { SAME(paused_blocks) }, { SAME(paused_bytes) },
+		{ SAME(truncated_stacks) }, { SAME(ancestor_allocs) },
+		{ SAME(ancestor_live_bytes) }, { SAME(mapped_bytes) }, { SAME(mapped_blocks) },
+		{ SAME(mapped_peak_bytes) }, { SAME(mapped_peak_ns) }, { SAME(maps) },
+		{ SAME(unmaps) }, { SAME(map_bytes) }, { SAME(unmap_bytes) },
+		{ SAME(allocator_mapped_bytes) }, { SAME(unknown_unmap_bytes) },
+		{ SAME(missed_unmap_bytes) }, { SAME(untracked_maps) },
+		{ SAME(untracked_map_bytes) }, { SAME(untracked_unmap_bytes) } };
 	struct snap_totals *t = &m->head.totals;
 
 	fields_set(t, o, FIELDS(fields));
 	fields_set(&t->error, o, FIELDS(error_fields));
 	t->has_at_peak = json_values_has_number(o, "at_peak_bytes");
+	t->has_mapped = json_values_has_number(o, "mapped_bytes");
 }
 
 static void proc_set(struct json_image *m, const struct json_object *o)
@@ -499,6 +493,17 @@ static struct snap_growth growth_of(const struct json_object *o)
 #undef AT
 #define AT(name) offsetof(struct snap_site, name)
 
+/* Reports of earlier versions have the heap only. */
+static enum snap_kind kind_of(struct json_image *m, const struct json_object *o)
+{
+	const char *word = text_or_empty(m, o, "kind");
+
+	for (unsigned kind = 0; kind < SNAP_KINDS; kind++)
+		if (strcmp(word, snapshot_kind_word((enum snap_kind)kind)) == 0)
+			return (enum snap_kind)kind;
+	return SNAP_HEAP;
+}
+
 bool json_image_site(struct json_image *m, const struct json_object *o)
 {
 	static const struct field fields[] = {
@@ -514,14 +519,17 @@ bool json_image_site(struct json_image *m, const struct json_object *o)
 		{ "oldest_ns", AT(oldest_ns) },
 		{ "youngest_ns", AT(youngest_ns) },
 	};
-	struct snap_site *more = array_grow(m->sites, m->nsites, &m->sites_room, sizeof(*more));
+	enum snap_kind kind = kind_of(m, o);
+	struct snap_sites *sites = kind == SNAP_HEAP ? &m->sites : &m->mapped;
+	struct snap_site *more = array_grow(sites->at, sites->n, &sites->room, sizeof(*more));
 	struct snap_site *s;
 
 	if (!more)
 		return false;
-	m->sites = more;
-	s = &more[m->nsites];
+	sites->at = more;
+	s = &more[sites->n];
 	*s = (struct snap_site){ .id = (uint32_t)json_values_number(o, "id"),
+		.kind = kind,
 		.alloc_function = text_or_empty(m, o, "function"),
 		.stack = stack_make(m, o),
 		.growth = growth_of(json_values_member(o, "growth")),
@@ -530,7 +538,7 @@ bool json_image_site(struct json_image *m, const struct json_object *o)
 	fields_set(s, o, FIELDS(fields));
 	fields_set(&s->error, o, FIELDS(error_fields));
 	m->rates |= s->rate_bytes_per_s != 0;
-	m->nsites += s->stack != NULL;
+	sites->n += s->stack != NULL;
 	return !m->failed;
 }
 
@@ -565,8 +573,10 @@ struct snapshot *json_image_finish(struct json_image *m)
 	s->command = s->command ? s->command : "";
 	s->exe = s->exe ? s->exe : "";
 	s->rates_ns = !m->rates ? 0 : s->uptime_ns < RATES_NS ? s->uptime_ns : RATES_NS;
-	s->sites = m->sites;
-	s->nsites = m->nsites;
+	s->sites = m->sites.at;
+	s->nsites = m->sites.n;
+	s->mapped = m->mapped.at;
+	s->nmapped = m->mapped.n;
 	s->threads = m->threads;
 	s->nthreads = m->nthreads;
 	s->children = m->children;

@@ -17,6 +17,7 @@
 #include "src/session/ancestors.h"
 #include "src/session/command_line.h"
 #include "src/session/liveness.h"
+#include "src/session/mapped.h"
 #include "src/session/said.h"
 #include "src/session/stack_registration.h"
 #include "src/session/wrong_frees.h"
@@ -53,6 +54,7 @@ struct session {
 	struct wrong_frees wrong;
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
+	struct mapped mapped;
 	struct marks marks;
 	struct said said;
 	struct live_walk live_walk;
@@ -131,6 +133,7 @@ static void session_free(struct session *s)
 	free(s->sites);
 	free(s->plain);
 	threads_free(&s->threads);
+	mapped_free(&s->mapped);
 	live_walk_free(&s->live_walk);
 	free(s->stopped);
 	free(s);
@@ -523,6 +526,7 @@ struct snapshot *session_tick(struct session *s)
 		return NULL;
 	}
 	sites_register(s);
+	mapped_read(&s->mapped, s->segment, s->registration, totals, in);
 	stack_registration_collect(s->registration);
 	fill_proc(s, in->now_ns);
 	liveness(s, totals->state);

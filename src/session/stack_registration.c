@@ -296,6 +296,21 @@ void stack_registration_add(struct stack_registration *s, uint32_t id)
 		s->registered += site_register(s, id, &site);
 }
 
+bool stack_registration_register_mapped(
+	struct stack_registration *s, uint32_t id, uint32_t *function)
+{
+	struct read_site site = { .allocs = 1 };
+	struct read_frame innermost;
+
+	if (read_site_node(s->segment, id, &site.node, &site.flags) != 0 ||
+		read_stack(s->segment, site.node, &innermost, 1, function) < 0 ||
+		!ht_function_maps(*function))
+		return false;
+	if (!model_site_known(s->model, id) && may_register(s, id))
+		s->registered += site_register(s, id, &site);
+	return model_site_known(s->model, id);
+}
+
 bool stack_registration_collect(struct stack_registration *s)
 {
 	return name_requests_collect(s->naming);

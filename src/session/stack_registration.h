@@ -25,6 +25,12 @@ void stack_registration_register(
 	struct stack_registration *s, const struct read_site *sites, uint32_t count);
 /* Registers a site that allocates nothing: one that frees wrongly. */
 void stack_registration_add(struct stack_registration *s, uint32_t id);
+/*
+ * Registers a site that maps memory, unless it is known. True: it is in the model; *function is its
+ * HT_FN_*.
+ */
+bool stack_registration_register_mapped(
+	struct stack_registration *s, uint32_t site, uint32_t *function);
 /* Registers at most so many sites, and site 0; no limit at first. */
 void stack_registration_limit(struct stack_registration *s, uint32_t most);
 bool stack_registration_is_full(const struct stack_registration *s);

@@ -9,6 +9,25 @@ uint64_t totals_rest(uint64_t all, uint64_t gone)
 	return all > gone ? all - gone : 0;
 }
 
+static void mapped_fill(struct snap_totals *out, const struct read_mapped_totals *t)
+{
+	out->has_mapped = true;
+	out->maps = t->maps;
+	out->unmaps = t->unmaps;
+	out->map_bytes = t->map_bytes;
+	out->unmap_bytes = t->unmap_bytes;
+	out->mapped_bytes = totals_rest(t->map_bytes, t->unmap_bytes);
+	out->mapped_blocks = totals_rest(t->maps, t->unmaps);
+	out->mapped_peak_bytes = t->peak_bytes;
+	out->mapped_peak_ns = t->peak_ns;
+	out->allocator_mapped_bytes = t->allocator_bytes;
+	out->unknown_unmap_bytes = t->unknown_unmap_bytes;
+	out->missed_unmap_bytes = t->missed_unmap_bytes;
+	out->untracked_maps = t->untracked_maps;
+	out->untracked_map_bytes = t->untracked_map_bytes;
+	out->untracked_unmap_bytes = t->untracked_unmap_bytes;
+}
+
 void totals_fill(struct snap_totals *out, const struct read_totals *t)
 {
 	*out = (struct snap_totals){ .allocs = t->allocs,
@@ -34,6 +53,7 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t)
 		.unwinds_wrong = t->unwinds_wrong,
 		.unwinds_shorter = t->unwinds_shorter,
 		.unwinds_longer = t->unwinds_longer };
+	mapped_fill(out, &t->mapped);
 }
 
 struct model_site totals_site(uint32_t id, const struct read_site *in)

@@ -45,7 +45,7 @@ static bool near(double got, double want)
 TEST(counters_are_passed_on)
 {
 	struct model *m = model_of(1);
-	struct model_site site = { 0, 100, 7, 3, 900, 50, 2, 90, 5, { 0, 0, 0, 0 } };
+	struct model_site site = { 0, 100, 7, 3, 900, 50, 2, 90, 5, { 0, 0, 0, 0 }, SNAP_HEAP };
 	struct model_input in = { .now_ns = 5, .sites = &site, .nsites = 1 };
 	struct snapshot *s;
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory mapped from the kernel, in reports (mapped.h). */
+#include "src/export/mapped.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "src/util/units.h"
+
+struct snapshot mapped_as_sites(const struct snapshot *s)
+{
+	struct snapshot m = *s;
+
+	m.sites = s->mapped;
+	m.nsites = s->nmapped;
+	return m;
+}
+
+static bool is_known(const struct snapshot *s)
+{
+	return s->totals.has_mapped && s->totals.maps > 0;
+}
+
+static void losses(struct strbuf *out, const struct snap_totals *t)
+{
+	char count[UNITS_MAX + 8], bytes[UNITS_MAX];
+
+	if (t->untracked_maps)
+		strbuf_printf(out, "loss      %s mappings of %s could not be recorded\n",
+			units_exact(count, t->untracked_maps),
+			units_bytes(bytes, t->untracked_map_bytes));
+	if (t->untracked_unmap_bytes + t->missed_unmap_bytes)
+		strbuf_printf(out, "loss      the unmapping of %s was not recorded%s\n",
+			units_bytes(bytes, t->untracked_unmap_bytes + t->missed_unmap_bytes),
+			t->untracked_unmap_bytes ? "" : " until the address was reused");
+}
+
+void mapped_text(struct strbuf *out, const struct snapshot *s)
+{
+	const struct snap_totals *t = &s->totals;
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8], peak[UNITS_MAX];
+	char maps[UNITS_MAX + 8], unmaps[UNITS_MAX + 8];
+
+	if (!t->has_mapped)
+		return;
+	if (is_known(s))
+		strbuf_printf(out,
+			"mapped    %s bytes in %s mappings (peak %s); %s mapped, %s unmapped\n",
+			units_exact(bytes, t->mapped_bytes), units_exact(blocks, t->mapped_blocks),
+			units_bytes(peak, t->mapped_peak_bytes), units_exact(maps, t->maps),
+			units_exact(unmaps, t->unmaps));
+	losses(out, t);
+}
+
+static void row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
+	const struct export_options *o)
+{
+	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.names = o->names,
+		.show_hidden = o->show_hidden };
+	char bytes[UNITS_MAX], peak[UNITS_MAX], blocks[UNITS_MAX], maps[UNITS_MAX];
+	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
+
+	site_name(site, &style, name, sizeof(name));
+	site_place(site, &style, place, sizeof(place));
+	strbuf_printf(out, "  %7s  %6s  %7s  %6s  %-4s  %s", units_bytes(bytes, site->live_bytes),
+		units_count(blocks, site->live_blocks), units_bytes(peak, site->peak_live_bytes),
+		units_count(maps, site->allocs), snapshot_kind_word(site->kind), name);
+	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
+}
+
+void mapped_text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	struct snapshot m = mapped_as_sites(s);
+	size_t shown = o->top && o->top < m.nsites ? o->top : m.nsites;
+	uint32_t *order;
+
+	if (!is_known(s) || m.nsites == 0)
+		return;
+	order = malloc(m.nsites * sizeof(*order));
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	sites_sort(&m, COL_LIVE, false, order);
+	strbuf_puts(out, "\nmappings, by live bytes\n"
+			 "     live  blocks     peak    maps  kind  call site\n");
+	for (size_t i = 0; i < shown; i++)
+		row(out, s, &m.sites[order[i]], o);
+	free(order);
+}
+
+void mapped_json_totals(struct writer *w, const struct snap_totals *t)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} field[] = {
+		{ "mapped_bytes", t->mapped_bytes },
+		{ "mapped_blocks", t->mapped_blocks },
+		{ "mapped_peak_bytes", t->mapped_peak_bytes },
+		{ "mapped_peak_ns", t->mapped_peak_ns },
+		{ "maps", t->maps },
+		{ "unmaps", t->unmaps },
+		{ "map_bytes", t->map_bytes },
+		{ "unmap_bytes", t->unmap_bytes },
+		{ "allocator_mapped_bytes", t->allocator_mapped_bytes },
+		{ "unknown_unmap_bytes", t->unknown_unmap_bytes },
+		{ "missed_unmap_bytes", t->missed_unmap_bytes },
+		{ "untracked_maps", t->untracked_maps },
+		{ "untracked_map_bytes", t->untracked_map_bytes },
+		{ "untracked_unmap_bytes", t->untracked_unmap_bytes },
+	};
+
+	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++) {
+		if (t->has_mapped)
+			writer_uint(w, field[i].key, field[i].value);
+		else
+			writer_null(w, field[i].key);
+	}
+}

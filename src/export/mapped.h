@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory mapped from the kernel, in reports. Pure: writes into a string buffer. */
+#ifndef SRC_EXPORT_MAPPED_H
+#define SRC_EXPORT_MAPPED_H
+
+#include "src/export/export.h"
+#include "src/export/writer.h"
+
+/* One line of totals, and what is missing in them; nothing if the program mapped nothing. */
+void mapped_text(struct strbuf *out, const struct snapshot *s);
+/* The sites that have mapped most. */
+void mapped_text_sites(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+/* The fields of `totals`; null where they are not known. */
+void mapped_json_totals(struct writer *w, const struct snap_totals *t);
+/* A snapshot whose `sites` are those of `mapped`, for code that sorts or lists sites. Plain copy:
+ * valid as long as `s`, and not to be unreferenced. */
+struct snapshot mapped_as_sites(const struct snapshot *s);
+
+#endif
