@@ -91,6 +91,13 @@ static void find_all(void)
 		{ "_Fork", (void **)&next.fork_bare },
 		{ "daemon", (void **)&next.daemon },
 		{ "forkpty", (void **)&next.forkpty },
+		{ "mmap", (void **)&next.mmap },
+		{ "munmap", (void **)&next.munmap },
+		{ "mremap", (void **)&next.mremap },
+		{ "brk", (void **)&next.brk },
+		{ "sbrk", (void **)&next.sbrk },
+		{ "shmat", (void **)&next.shmat },
+		{ "shmdt", (void **)&next.shmdt },
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)

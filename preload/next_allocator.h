@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "shm/atomic.h"
 
@@ -47,6 +48,13 @@ struct next {
 	int (*fork_bare)(void); /* _Fork; may be missing */
 	int (*daemon)(int, int);
 	int (*forkpty)(int *, char *, const struct termios *, const struct winsize *);
+	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	int (*munmap)(void *, size_t);
+	void *(*mremap)(void *, size_t, size_t, int, ...);
+	int (*brk)(void *);
+	void *(*sbrk)(intptr_t);
+	void *(*shmat)(int, const void *, int);
+	int (*shmdt)(const void *);
 };
 
 extern struct next next __attribute__((visibility("hidden")));

@@ -53,3 +53,10 @@ $(B)/tests/targets/exit_matrix_cxx: private TARGET_CXXFLAGS += -fno-omit-frame-p
 
 # Its allocator is seen by the libraries it loads.
 $(B)/tests/targets/own_malloc: TARGET_CFLAGS += -rdynamic -fno-builtin
+
+# The same for mapped memory.
+TEST_EXTRA += $(B)/tests/targets/plugin/map_logger.so
+$(B)/tests/targets/plugin/map_logger.so: tests/targets/plugin/map_logger.c shm/layout.h Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -Wno-frame-address -shared -fPIC -o $@ $<

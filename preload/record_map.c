@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recording of mapping calls (record_map.h): whose they are, and at which site. In hooks, on any
+ * thread; the table needs no re-entry guard, so this works in a signal handler that interrupted
+ * another hook, too.
+ *
+ * The next allocator's calls are recognised by their return address, as blocks of the heap lie in
+ * what it maps. libc's own malloc never comes here: it calls the kernel directly.
+ */
+#include "preload/record_map.h"
+
+#include <errno.h>
+
+#include "preload/hot.h"
+#include "preload/lifecycle.h"
+#include "preload/modules.h"
+#include "preload/next_allocator.h"
+#include "preload/reentry.h"
+#include "preload/unwind.h"
+#include "shm/stack.h"
+
+/* The object file of the next allocator. Every thread would find the same. */
+static uint64_t allocator_start, allocator_end;
+
+static bool is_in_allocator(uint64_t pc)
+{
+	uint64_t end = ht_load_acquire_64(&allocator_end);
+
+	if (end == 0) {
+		struct module_range r;
+
+		modules_find((uint64_t)(uintptr_t)next.malloc, &r);
+		ht_store_relaxed_64(&allocator_start, r.start);
+		end = r.end;
+		ht_store_release_64(&allocator_end, end);
+	}
+	return pc < end && pc >= ht_load_relaxed_64(&allocator_start);
+}
+
+static uint64_t page_mask(void)
+{
+	return state_segment.header->page_bytes - 1;
+}
+
+uint64_t record_map_pages(uint64_t bytes)
+{
+	return state_is_on() ? (bytes + page_mask()) & ~page_mask() : 0;
+}
+
+/* ---- unmapping ---- */
+
+struct record_map record_map_take_bytes(uint64_t start, uint64_t end)
+{
+	struct record_map m = { NULL, { 0 } };
+	int saved = errno;
+
+	if (start < end && lifecycle_on()) {
+		m.segment = state_segment.header;
+		m.taken = mappings_take(&state_segment, start, end);
+	}
+	errno = saved;
+	return m;
+}
+
+struct record_map record_map_take(uint64_t start, uint64_t bytes)
+{
+	uint64_t whole = lifecycle_on() ? record_map_pages(bytes) : 0;
+
+	/* What no call can unmap. */
+	if ((start & (whole ? page_mask() : 0)) != 0 || start + whole < start)
+		whole = 0;
+	return record_map_take_bytes(start, start + whole);
+}
+
+struct record_map record_map_take_attached(uint64_t start)
+{
+	struct record_map m = { NULL, { 0 } };
+	int saved = errno;
+
+	if (lifecycle_on()) {
+		m.segment = state_segment.header;
+		m.taken = mappings_take_attached(&state_segment, start);
+	}
+	errno = saved;
+	return m;
+}
+
+struct record_map record_map_take_if_mapped(uint64_t start, uint64_t bytes)
+{
+	struct record_map m = record_map_take(start, bytes);
+
+	m.taken.asked = 0;
+	return m;
+}
+
+/* In a child that a handler forked in the middle of the call, another segment is in use, or none.
+ */
+void record_map_end(const struct record_map *m, bool unmapped)
+{
+	int saved = errno;
+
+	if (!m->segment || !state_is_on() || m->segment != state_segment.header)
+		return;
+	if (unmapped)
+		mappings_gone(&state_segment, &m->taken);
+	else
+		mappings_put_back(&state_segment, &m->taken);
+	errno = saved;
+}
+
+/* ---- mapping ---- */
+
+/* The site of all stacks of a function that cannot be taken; 0: none. */
+static uint32_t site_unknown(uint32_t function)
+{
+	struct stack_trace t = { .function = function, .truncated = true };
+
+	return stack_intern(&state_segment, &t);
+}
+
+static bool is_usable(uint32_t site)
+{
+	return site != 0 && (stack_site(&state_segment, site)->flags & HT_SITE_ANCESTOR) == 0;
+}
+
+/* With the re-entry guard held. */
+static uint32_t site_take(uintptr_t frame, uint32_t function)
+{
+	struct recorder *r = recorder_current();
+
+	if (!r)
+		return 0;
+	tick_count(r);
+	return hot_leaf(r, stack_cache_root(&r->guards, frame), frame, function, unwind_checks())
+		->site;
+}
+
+/* Inside another hook (a signal handler) the stack cannot be taken. */
+static uint32_t site_of(uintptr_t frame, uint32_t function)
+{
+	uintptr_t paused = reentry_pause(frame);
+	uint32_t site = 0;
+
+	if (reentry_enter(frame)) {
+		site = site_take(frame, function);
+		reentry_leave(true);
+	}
+	reentry_resume(paused);
+	return is_usable(site) ? site : site_unknown(function);
+}
+
+/* Whether an allocator takes memory for its blocks. */
+static bool is_allocators(uintptr_t frame)
+{
+	return is_in_allocator(((const uint64_t *)frame)[1]) || state_thread.in_allocator;
+}
+
+static void enter(uintptr_t frame, const struct record_map_block *b)
+{
+	struct mappings_block m = { b->start, b->end, 0, 0, HT_MAPPING_ALLOCATOR };
+
+	if (!is_allocators(frame)) {
+		m.kind = b->kind;
+		m.site = site_of(frame, b->function);
+		if (!is_usable(m.site)) {
+			mappings_table_untracked(&state_segment, b->end - b->start);
+			return;
+		}
+	}
+	m.tick = segment_tick(&state_segment);
+	mappings_enter(&state_segment, &m);
+}
+
+/* Our unwinder's own is not the program's. */
+void record_map_enter(uintptr_t frame, const struct record_map_block *b)
+{
+	int saved = errno;
+
+	if (b->start < b->end && lifecycle_on() && !state_thread.unwinding)
+		enter(frame, b);
+	errno = saved;
+}

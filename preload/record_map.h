@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Records the mapping calls that a hook sees (shm/mappings.h). Any thread, also in signal handlers;
+ * keeps errno. A hook takes ranges out before the call that unmaps them, and says afterwards how
+ * the call ended; it enters a block after the call that maps it.
+ */
+#ifndef PRELOAD_RECORD_MAP_H
+#define PRELOAD_RECORD_MAP_H
+
+#include "preload/state.h"
+#include "shm/mappings.h"
+
+/* What a call is about to unmap. Zeros: nothing. */
+struct record_map {
+	const struct ht_header *segment; /* where it was taken from; NULL: nothing is recorded */
+	struct mappings_taken taken;
+};
+
+/* Takes out the whole pages that [start, start + bytes) touches, */
+struct record_map record_map_take(uint64_t start, uint64_t bytes);
+/* exactly these bytes, for brk, */
+struct record_map record_map_take_bytes(uint64_t start, uint64_t end);
+/* or what shmat attached at `start`. */
+struct record_map record_map_take_attached(uint64_t start);
+/* For MAP_FIXED, which need not unmap anything: what was not mapped there is no surprise. */
+struct record_map record_map_take_if_mapped(uint64_t start, uint64_t bytes);
+/* How the call ended. */
+void record_map_end(const struct record_map *m, bool unmapped);
+
+/* A call that mapped [start, end). `frame`: the hook's (record.h). */
+struct record_map_block {
+	uint64_t start, end;
+	uint32_t function; /* enum ht_function */
+	enum ht_mapping_kind kind;
+};
+void record_map_enter(uintptr_t frame, const struct record_map_block *b);
+
+/* Rounds up to whole pages; with overflow 0. */
+uint64_t record_map_pages(uint64_t bytes);
+
+#endif
