@@ -4,10 +4,9 @@
  * hooks, any thread; nothing waits.
  *
  * A call that finds the lock taken becomes an entry in the queue, a stack that is only ever taken
- * whole, and by the lock's holder. A holder applies the queue before its own call, and looks at it
- * again after it has freed the lock. Either that look finds a call that was just queued, or the one
- * who queued it finds the lock free: each writes its word before it reads the other's. So when
- * nobody holds the lock, the queue is empty.
+ * whole, and by the lock's holder. A holder applies the queue before its own call, and checks it
+ * again after it has freed the lock; who queues a call tries the lock again after that. One of the
+ * two finds the other's write (queue_is_empty). So when nobody holds the lock, the queue is empty.
  */
 #include "shm/mappings.h"
 
@@ -102,6 +101,15 @@ static bool table_open(const struct segment *s)
 	return true;
 }
 
+/* By a write of the queue's word that changes nothing: either it follows a call that was queued,
+ * and finds it, or who queues the next call reads it, and so the lock that was freed before. */
+static bool queue_is_empty(struct ht_header *h)
+{
+	uint32_t none = 0;
+
+	return ht_cas_acq_rel_32(&h->mapping_queue, &none, 0); /* MAPPED */
+}
+
 /* Frees the lock, and again as long as calls were queued meanwhile and nobody else applies them. */
 static void table_close(const struct segment *s)
 {
@@ -110,8 +118,7 @@ static void table_close(const struct segment *s)
 	do {
 		ht_store_release_64(&h->mapping_changes, h->mapping_changes + 1); /* MAPPED */
 		ht_store_release_32(&h->mapping_lock, 0); /* MAPPED */
-		ht_fence_full();
-	} while (ht_load_relaxed_32(&h->mapping_queue) != 0 && table_open(s));
+	} while (!queue_is_empty(h) && table_open(s));
 }
 
 /* Queues a call. Its entry, for a TAKE; 0: there is no room. */
@@ -126,8 +133,7 @@ static uint32_t queue_push(const struct segment *s, const struct ht_mapping *cal
 	do {
 		mappings_tree_at(s, number)->right = before;
 	} while (!ht_cas_acq_rel_32(queue, &before, number)); /* MAPPED */
-	ht_fence_full();
-	if (ht_load_relaxed_32(&s->header->mapping_lock) == 0 && table_open(s))
+	if (table_open(s))
 		table_close(s);
 	return number;
 }

@@ -318,4 +318,24 @@ mutant tables "the shared slot is written as if it had one owner" thread.h \
 mutant tables "counters are added to by a load and a store" segment_types.h \
 	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' 'counter counter_batch'
 
+mutant mappings "the lock is freed relaxed" mappings.c \
+	's/ht_store_release_32(\(&h->mapping_lock)/ht_store_relaxed_32\1/'
+mutant mappings "the lock is taken relaxed" mappings.c \
+	's/ht_cas_acquire_32(\(&h->mapping_lock)/ht_cas_relaxed_32\1/'
+mutant mappings "the queue is not checked after the lock was freed" mappings.c \
+	's/while \(!queue_is_empty\(h\) && table_open\(s\)\)/while (queue_is_empty(h) \&\& false)/'
+mutant mappings "the queue is checked by a load" mappings.c \
+	's/return (ht_cas_acq_rel_32\(&h->mapping_queue, &none, 0\))/return ht_load_relaxed_32(\&h->mapping_queue) == none/'
+mutant mappings "the lock is not tried after a call was queued" mappings.c \
+	's/\tif \(table_open\(s\)\)\n\t\ttable_close\(s\);\n\treturn number/\treturn number/'
+mutant mappings "a queued call is published relaxed" mappings.c \
+	's/ht_cas_acq_rel_32(\(queue, &before, number\))/ht_cas_relaxed_32\1/'
+mutant mappings "queued calls are applied newest first" mappings.c \
+	's/for \(; newest != 0; newest = next\) \{[^}]*\}/list = newest;/'
+mutant mappings "what failed is counted as unmapped" mappings.c \
+	's/\tif \(gone\)\n\t\tmappings_table_gone/\tif (gone || true)\n\t\tmappings_table_gone/'
+mutant mappings "a range leaves the table when the call has ended" mappings.c \
+	's/\t\tt\.list = call->kind == CALL_TAKE[^;]*;/\t\tt.list = 0;/'
+mutant mappings "changes may be seen before the odd number" mappings.c 's/\tht_fence_release\(\);[^\n]*\n//'
+
 rm -rf "$work"

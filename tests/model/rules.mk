@@ -3,7 +3,7 @@
 # checker in place of the sanitizer. Rings, probes, pieces and the history are small, so that they
 # wrap, overflow, end and merge at once.
 
-MODEL_PROGRAMS := ring levels direct walk stack ancestor tables peak space
+MODEL_PROGRAMS := ring levels direct walk stack ancestor tables peak space mappings
 MODEL_SMALL := -DHT_RING_EVENTS=2u -DHT_PROBE_BUCKETS=2u -DHT_INDEX_SLOTS=2u -DHT_INDEX_PROBE_LINES=2u -DHT_HISTORY_POINTS=4u -DHT_PIECE_SHIFT=16u
 MODEL_FLAGS = $(CPPFLAGS_ALL) -std=gnu11 -g $(MODEL_SMALL) $(WARN) $(CFLAGS)
 # gcc says that its sanitizer does not follow fences; ours does.
