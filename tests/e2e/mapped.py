@@ -4,8 +4,10 @@
 whose calls a second library logs (tests/targets/plugin/map_logger.c), against the report: to the byte, by call site."""
 
 import bisect
+import json
 import os
 import re
+import shutil
 import struct
 
 from proving import (B, HEAPTOP, Skip, add_case, case, check, check_equal, environment, frames_of, need, report,
@@ -139,16 +141,16 @@ def killed():
 # ---- real programs, logged by a second library ----
 
 RECORD = struct.Struct("6Q")
-UNMAPS, MAPS, FAILED = 1, 2, 3
+UNMAPS, MAPS, FAILED, DETACHES = 1, 2, 3, 4
 
 
-def wrap():
+def wrap(folder=scratch):
     """A command before the program's own, which preloads the logger behind libheaptop."""
-    path = os.path.join(scratch, "wrap")
+    path = os.path.join(folder, "wrap")
     with open(path, "w", encoding="ascii") as f:
         f.write("#!/bin/sh\nLD_PRELOAD=$LD_PRELOAD:%s MAP_LOG=%s\nexport LD_PRELOAD MAP_LOG\nexec \"$@\"\n"
-                % (LOGGER, os.path.join(scratch, "log")))
-    os.chmod(path, 0o700)
+                % (LOGGER, os.path.join(folder, "log")))
+    os.chmod(path, 0o755)
     return path
 
 
@@ -174,6 +176,11 @@ class Replay:
         for kind, start, end, caller, number, _ in log:
             if kind == UNMAPS and number not in failed:
                 self.unmap(start, end)
+            elif kind == DETACHES and number not in failed and start in self.ranges:
+                block = self.ranges[start][2]
+                for low, (high, _, other) in list(self.ranges.items()):
+                    if other == block:
+                        self.unmap(low, high)
             elif kind == MAPS:
                 self.unmap(start, end)
                 self.blocks += 1
@@ -225,9 +232,14 @@ def agrees(*command, processes=1, **how):
     """Each process's account is that of the logger, by caller."""
     done, rep = report([wrap(), *command], **how)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
+    compare_all(rep, processes, scratch)
+    return rep
+
+
+def compare_all(rep, processes, folder):
     compared = 0
     for one in [rep, *rep["children"]]:
-        log = os.path.join(scratch, "log.%d" % one["process"]["pid"])
+        log = os.path.join(folder, "log.%d" % one["process"]["pid"])
         consistent(one)
         if not os.path.exists(log) or one["process"]["exe"].endswith(("/sh", "/dash")):
             continue
@@ -236,7 +248,6 @@ def agrees(*command, processes=1, **how):
         compared += one["totals"]["maps"] > 0
         os.unlink(log)
     check(compared >= processes, "only %d processes with mappings" % compared)
-    return rep
 
 
 @case("python3: as a logger has it, by caller")
@@ -263,6 +274,34 @@ def git():
               "$g commit -qm a && seq 100001 >f && $g commit -qam b && $g gc -q && exec $g log -p --stat"
               % (need("git"), here, here))
     agrees("/bin/sh", "-c", script)
+
+
+POSTGRES = r"""PATH=$PATH:$(echo /usr/lib/postgresql/*/bin) && initdb -D data -U postgres --no-sync >/dev/null && exec postgres \
+--single -D data -c fsync=off postgres <<'END' >/dev/null
+create table t as select i, repeat('x', i % 100) from generate_series(1, 50000) i;
+create index on t (i); select count(*) from t a join t b using (i);
+END"""
+
+
+@case("postgres: as a logger has it, by caller")
+def postgres():
+    need("postgres")
+    folder = os.path.join(scratch, "postgres")
+    os.mkdir(folder)
+    other = os.geteuid() == 0  # it refuses to run as root
+    command = [need("setpriv"), "--reuid=postgres", "--regid=postgres", "--clear-groups"] if other else []
+    if other:
+        shutil.chown(folder, "postgres")
+        os.chmod(scratch, 0o711)
+    out = os.path.join(folder, "report.json")
+    command += [HEAPTOP, "--report", "--format", "json", "-o", out, "--", wrap(folder), "/bin/sh", "-c", POSTGRES]
+    done = run(command, env=environment(HEAPTOP_DIR=folder), cwd=folder, timeout=180)
+    os.chmod(scratch, 0o700)
+    check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
+    with open(out, encoding="utf-8") as f:
+        rep = json.load(f)
+    compare_all(rep, 2, folder)
+    check({s["kind"] for one in [rep, *rep["children"]] for s in mapped(one)} >= {"mmap", "shm"}, "no shared memory")
 
 
 @case("text has totals and sites")

@@ -5,7 +5,8 @@
  * What unmaps is logged before the call, what maps after it, so that the order in the log is right
  * when threads get each other's addresses. A call that fails is logged as one that unmaps nothing.
  *
- * Writes records of six words to the file $MAP_LOG.PID: kind (1: unmaps, 2: maps, 3: the unmapping
+ * Writes records of six words to the file $MAP_LOG.PID: kind (1: unmaps, 2: maps, 4: detaches what
+ * shmat attached there, 3: the unmapping
  * with this number failed), start, end, caller, number, function (HT_FN_* of shm/layout.h).
  */
 #include <errno.h>
@@ -24,7 +25,7 @@
 #define ROOM (1u << 18) /* records; the file is sparse */
 #define PAGE 4096ul
 
-enum kind { UNMAPS = 1, MAPS, FAILED };
+enum kind { UNMAPS = 1, MAPS, FAILED, DETACHES };
 
 struct record {
 	uint64_t kind, start, end, caller, number, function;
@@ -78,13 +79,18 @@ static void note(const struct record *r)
 	log_[at] = *r;
 }
 
-static uint64_t unmapping(uint64_t start, uint64_t bytes)
+static uint64_t leaving(enum kind kind, uint64_t start, uint64_t bytes)
 {
-	struct record r = { .kind = UNMAPS, .start = start, .end = start + bytes };
+	struct record r = { .kind = kind, .start = start, .end = start + bytes };
 
 	r.number = __atomic_add_fetch(&unmaps, 1, __ATOMIC_ACQ_REL);
 	note(&r);
 	return r.number;
+}
+
+static uint64_t unmapping(uint64_t start, uint64_t bytes)
+{
+	return leaving(UNMAPS, start, bytes);
 }
 
 static void failed(uint64_t number)
@@ -155,4 +161,14 @@ EXPORT void *shmat(int id, const void *at, int flags)
 	if (p != (void *)-1 && syscall(SYS_shmctl, id, IPC_STAT, &about) == 0)
 		mapped((uintptr_t)p, pages(about.shm_segsz), HT_FN_SHMAT, CALLER);
 	return p;
+}
+
+EXPORT int shmdt(const void *at)
+{
+	uint64_t number = leaving(DETACHES, (uintptr_t)at, 0);
+	int rc = (int)syscall(SYS_shmdt, at);
+
+	if (rc != 0)
+		failed(number);
+	return rc;
 }
