@@ -108,6 +108,43 @@ static const struct snap_site canned_sites[] = {
 		.temporary = 5 },
 };
 
+/* Of the kinds that map: a copy of the snapshot gets them by canned_mapped_add. */
+static const struct snap_site canned_mapped[] = {
+	{ .id = 21,
+		.kind = SNAP_MMAP,
+		.alloc_function = "mmap",
+		.stack = &canned_stacks[0],
+		.live_bytes = 8192,
+		.live_blocks = 2,
+		.allocs = 3,
+		.frees = 1,
+		.alloc_bytes = 1056768,
+		.peak_live_bytes = 1052672 },
+	{ .id = 22,
+		.kind = SNAP_SHM,
+		.alloc_function = "shmat",
+		.stack = &canned_stacks[1],
+		.live_bytes = 16384,
+		.live_blocks = 1,
+		.allocs = 1,
+		.alloc_bytes = 16384,
+		.peak_live_bytes = 16384 },
+};
+
+static inline void canned_mapped_add(struct snapshot *s)
+{
+	s->mapped = canned_mapped;
+	s->nmapped = 2;
+	s->totals.has_mapped = true;
+	s->totals.maps = 4;
+	s->totals.unmaps = 1;
+	s->totals.map_bytes = 1073152;
+	s->totals.unmap_bytes = 1048576;
+	s->totals.mapped_bytes = 24576;
+	s->totals.mapped_blocks = 3;
+	s->totals.mapped_peak_bytes = 1069056;
+}
+
 static const char *const canned_argv[] = { "./server", "--port", "80" };
 
 /* A killed program's; tests change their copy. */

@@ -409,6 +409,27 @@ TEST(at_the_peak)
 	CHECK_STR(at(t, "sites.0.at_peak_blocks"), "5");
 }
 
+/* After the heap's; in no total of the heap. */
+TEST(mapped)
+{
+	struct snapshot s = canned;
+	const char *t;
+
+	CHECK_STR(at(json(&s), "totals.mapped_bytes"), "null");
+	canned_mapped_add(&s);
+	t = json(&s);
+	CHECK_STR(at(t, "totals.mapped_bytes"), "24576");
+	CHECK_STR(at(t, "totals.mapped_blocks"), "3");
+	CHECK_STR(at(t, "totals.unmap_bytes"), "1048576");
+	CHECK_STR(at(t, "totals.live_bytes"), "134606848");
+	CHECK_STR(at(t, "sites.3.kind"), "\"heap\"");
+	CHECK_STR(at(t, "sites.4.kind"), "\"shm\""); /* sorted, as the heap's are */
+	CHECK_STR(at(t, "sites.4.function"), "\"shmat\"");
+	CHECK_STR(at(t, "sites.5.kind"), "\"mmap\"");
+	CHECK_STR(at(t, "sites.5.live_blocks"), "2");
+	CHECK_STR(at(t, "sites.5.peak_live_bytes"), "1052672");
+}
+
 TEST(what_is_not_known_is_null)
 {
 	struct snapshot s = canned;
@@ -535,6 +556,7 @@ int main(void)
 	RUN(states);
 	RUN(ancestors);
 	RUN(at_the_peak);
+	RUN(mapped);
 	RUN(what_is_not_known_is_null);
 	RUN(empty);
 	RUN(strings);

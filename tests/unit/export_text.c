@@ -187,6 +187,32 @@ TEST(losses_are_said_when_there_are_any)
 	CHECK(strstr(t, "\nloss      70 allocations are counted at a caller") != NULL);
 }
 
+TEST(mapped)
+{
+	struct snapshot s = canned;
+	const char *t;
+
+	s.totals.has_mapped = true; /* and nothing is mapped */
+	CHECK(strstr(text(&s, &options), "mapped") == NULL);
+	canned_mapped_add(&s);
+	t = text(&s, &options);
+	CHECK(strstr(
+		t, "\nmapped    24,576 bytes in 3 mappings (peak 1.0M); 4 mapped, 1 unmapped\n"));
+	CHECK(strstr(t, "\nmappings, by live bytes\n"
+			"     live  blocks     peak    maps  kind  call site\n"
+			"    16.0k       1    16.0k       1  shm   arena_new (arena.c:118)\n"
+			"     8.0k       2     1.0M       3  mmap  cache::Shard::insert(int) "
+			"(cache.cc:214)\n"));
+	CHECK(strstr(t, "loss") == NULL);
+	s.totals.untracked_maps = 5;
+	s.totals.untracked_map_bytes = 20480;
+	s.totals.missed_unmap_bytes = 4096;
+	t = text(&s, &options);
+	CHECK(strstr(t, "\nloss      5 mappings of 20.0k could not be recorded\n"));
+	CHECK(strstr(t, "\nloss      the unmapping of 4.0k was not recorded until the address was "
+			"reused\n"));
+}
+
 TEST(running_and_never_read)
 {
 	struct snapshot s = canned;
@@ -245,6 +271,7 @@ int main(void)
 	RUN(at_the_peak);
 	RUN(top_and_order);
 	RUN(losses_are_said_when_there_are_any);
+	RUN(mapped);
 	RUN(running_and_never_read);
 	RUN(nothing_happened);
 	RUN(ascii_is_ascii);

@@ -218,7 +218,7 @@ TEST(lines_of_text)
 
 TEST(a_snapshot_of_what_matches)
 {
-	struct snapshot out;
+	struct snapshot out, with;
 	struct snap_site *sites = NULL;
 	size_t room = 0;
 	char why[FILTER_WHY_MAX];
@@ -227,6 +227,17 @@ TEST(a_snapshot_of_what_matches)
 	CHECK_INT(filter_apply(f, &snap, false, &out, &sites, &room), 0);
 	CHECK_INT(out.nsites, 1);
 	CHECK_INT(out.sites[0].id, 7);
+	CHECK_INT(out.nmapped, 0);
+	with = snap;
+	with.mapped = snap.sites; /* of both arrays what matches, and no more */
+	with.nmapped = snap.nsites;
+	CHECK_INT(filter_apply(f, &with, false, &out, &sites, &room), 0);
+	CHECK_INT(out.nsites, 1);
+	CHECK_INT(out.nmapped, 1);
+	CHECK_INT(out.mapped[0].id, 7);
+	CHECK_INT(filter_apply(none, &with, false, &out, &sites, &room), 0);
+	CHECK_INT(out.nsites + out.nmapped, 0);
+	CHECK_INT(filter_apply(f, &snap, false, &out, &sites, &room), 0);
 	CHECK_INT(out.totals.live_bytes, 30 << 20);
 	CHECK_INT(filter_apply(none, &snap, false, &out, &sites, &room), 0);
 	CHECK_INT(out.nsites, 0);

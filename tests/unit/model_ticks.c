@@ -72,6 +72,42 @@ TEST(counters_are_passed_on)
 	model_free(m);
 }
 
+/* In an array of their own, with rates and growth as others, and no part of the heap. */
+TEST(mapped_sites)
+{
+	struct model *m = model_of(2);
+	struct model_site heap = { .id = 0, .live_bytes = 100, .allocs = 1 };
+	struct model_site mapped = {
+		.id = 1, .live_bytes = 4096, .allocs = 1, .alloc_bytes = 4096, .kind = SNAP_SHM
+	};
+	struct model_site unknown = { .id = 77, .allocs = 1 };
+	struct model_site both[] = { unknown, mapped };
+	struct model_input in = {
+		.now_ns = 60000000000, .sites = &heap, .nsites = 1, .mapped = both, .nmapped = 2
+	};
+	struct snapshot *s;
+
+	in.head.uptime_ns = in.now_ns;
+	snapshot_unref(model_tick(m, &in));
+	both[1].live_bytes = 3 * 4096;
+	both[1].allocs = 3;
+	in.now_ns += 1000000000;
+	in.head.totals.mapped_bytes = 8192;
+	s = model_tick(m, &in);
+	CHECK_INT(s->nsites, 1);
+	CHECK_INT(s->nmapped, 1);
+	CHECK_INT(s->mapped[0].id, 1);
+	CHECK_INT(s->mapped[0].kind, SNAP_SHM);
+	CHECK_INT(s->sites[0].kind, SNAP_HEAP);
+	CHECK_INT(s->mapped[0].live_blocks, 3);
+	CHECK(near(s->mapped[0].rate_bytes_per_s, 8192));
+	CHECK(near(s->mapped[0].allocs_per_s, 2));
+	CHECK(near(s->totals.mapped_per_s, 8192));
+	CHECK(snapshot_site(s, 1) == &s->mapped[0]);
+	snapshot_unref(s);
+	model_free(m);
+}
+
 /* Errors come with sampling and stay: what was missed once is missed for good. */
 TEST(estimates_have_errors)
 {
@@ -439,6 +475,7 @@ int main(void)
 {
 	mallopt(M_PERTURB, 0x55); /* what is not filled in is not 0 by chance */
 	RUN(counters_are_passed_on);
+	RUN(mapped_sites);
 	RUN(estimates_have_errors);
 	RUN(more_frees_than_allocs);
 	RUN(unknown_sites_are_left_out);

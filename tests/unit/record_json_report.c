@@ -49,6 +49,28 @@ TEST(what_was_written_is_read)
 	strbuf_free(&again);
 }
 
+TEST(mapped_memory_is_read_apart)
+{
+	struct strbuf written = STRBUF_INIT, again = STRBUF_INIT;
+	struct snapshot with = canned, *s;
+
+	canned_mapped_add(&with);
+	report_make(&written, &with);
+	s = parse(written.data);
+	CHECK(s != NULL);
+	if (!s)
+		return;
+	CHECK_INT(s->nsites, canned.nsites);
+	CHECK_INT(s->nmapped, 2);
+	CHECK_INT(s->mapped[0].kind, SNAP_SHM);
+	CHECK_INT(s->totals.mapped_bytes, 24576);
+	report_make(&again, s);
+	CHECK_STR(again.data, written.data);
+	snapshot_unref(s);
+	strbuf_free(&written);
+	strbuf_free(&again);
+}
+
 TEST(children_are_read_and_live_as_long_as_their_parent)
 {
 	struct snapshot child = canned, parent = canned;
@@ -222,6 +244,7 @@ TEST(files)
 int main(void)
 {
 	RUN(what_was_written_is_read);
+	RUN(mapped_memory_is_read_apart);
 	RUN(children_are_read_and_live_as_long_as_their_parent);
 	RUN(numbers_are_exact_and_others_count_as_unknown);
 	RUN(what_is_no_report_is_refused_in_one_line);
