@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The hooks of the calls by which a program maps memory itself: mmap and munmap, mremap, brk and
- * sbrk, shmat and shmdt. Each makes the real call unchanged, by the next definition, or straight to
- * the kernel before that is known. What a call unmaps leaves the table before it; what it maps
- * enters after it; a failed call changes nothing. Our own memory does not come here (shm/kernel.h).
+ * sbrk, shmat and shmdt. Each makes the real call unchanged, by the next definition of its own name
+ * (an allocator's mmap may call mmap64), or straight to the kernel before that is known and this
+ * library relocated. What a
+ * call unmaps leaves the table before it; what it maps enters after it; a failed call changes
+ * nothing. Our own memory does not come here (shm/kernel.h).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -30,7 +32,6 @@
 
 int brk(void *end);
 void *sbrk(intptr_t more);
-void *__sbrk(intptr_t more);
 
 static uint64_t address(const volatile void *p)
 {
@@ -59,18 +60,18 @@ static uint64_t mapped_bytes(uint64_t bytes, int flags)
 	return (bytes + huge - 1) & ~(huge - 1);
 }
 
+typedef void *mmap_function(void *, size_t, int, int, int, off_t);
+
 /* Inlined: its caller is the hook that owns the frame. */
-__attribute__((always_inline)) static inline void *map(
-	uintptr_t frame, void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+__attribute__((always_inline)) static inline void *map(uintptr_t frame, mmap_function *real,
+	void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	struct record_map old = { NULL, { 0 } };
 	void *p;
 
-	if (!next_available() || !next.mmap)
-		return kernel_mmap(at, bytes, prot, flags, fd, offset);
 	if (flags & MAP_FIXED)
 		old = record_map_take_if_mapped(address(at), bytes);
-	p = next.mmap(at, bytes, prot, flags, fd, offset);
+	p = real(at, bytes, prot, flags, fd, offset);
 	record_map_end(&old, p != MAP_FAILED);
 	if (lifecycle_on())
 		enter(frame, p, mapped_bytes(bytes, flags), HT_FN_MMAP, HT_MAPPING_MMAP);
@@ -79,12 +80,18 @@ __attribute__((always_inline)) static inline void *map(
 
 HOOK void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-	return map(RECORD_FRAME, at, bytes, prot, flags, fd, offset);
+	if (!next_available())
+		return kernel_mmap(at, bytes, prot, flags, fd, offset);
+	return map(RECORD_FRAME, next.mmap ? next.mmap : kernel_mmap, at, bytes, prot, flags, fd,
+		offset);
 }
 
 HOOK void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-	return map(RECORD_FRAME, at, bytes, prot, flags, fd, offset);
+	if (!next_available())
+		return kernel_mmap(at, bytes, prot, flags, fd, offset);
+	return map(RECORD_FRAME, next.mmap64 ? next.mmap64 : kernel_mmap, at, bytes, prot, flags,
+		fd, offset);
 }
 
 HOOK int munmap(void *at, size_t bytes)
@@ -102,12 +109,6 @@ HOOK int munmap(void *at, size_t bytes)
 
 /* ---- mremap ---- */
 
-static void *remap(void *at, size_t bytes, size_t size, int flags, void *to)
-{
-	return next_available() && next.mremap ? next.mremap(at, bytes, size, flags, to)
-					       : kernel_mremap(at, bytes, size, flags, to);
-}
-
 /* An old size of 0 makes another mapping of the same pages. */
 static bool leaves_old(size_t bytes, int flags)
 {
@@ -124,11 +125,13 @@ HOOK void *mremap(void *at, size_t bytes, size_t size, int flags, ...)
 	if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP))
 		to = va_arg(args, void *);
 	va_end(args);
+	if (!next_available() || !next.mremap)
+		return kernel_mremap(at, bytes, size, flags, to);
 	if (!leaves_old(bytes, flags))
 		old = record_map_take(address(at), bytes);
 	if (flags & MREMAP_FIXED)
 		there = record_map_take_if_mapped(address(to), size);
-	p = remap(at, bytes, size, flags, to);
+	p = next.mremap(at, bytes, size, flags, to);
 	record_map_end(&old, p != MAP_FAILED);
 	record_map_end(&there, p != MAP_FAILED);
 	enter(RECORD_FRAME, p, record_map_pages(size), HT_FN_MREMAP, HT_MAPPING_MMAP);
@@ -157,7 +160,7 @@ HOOK int brk(void *end)
 	return rc;
 }
 
-__attribute__((always_inline)) static inline void *sbrk_from(uintptr_t frame, intptr_t more)
+HOOK void *sbrk(intptr_t more)
 {
 	struct record_map old = { NULL, { 0 } };
 	uint64_t now;
@@ -174,18 +177,8 @@ __attribute__((always_inline)) static inline void *sbrk_from(uintptr_t frame, in
 	p = next.sbrk(more);
 	record_map_end(&old, p != (void *)-1);
 	if (more > 0)
-		enter(frame, p, (uint64_t)more, HT_FN_SBRK, HT_MAPPING_BRK);
+		enter(RECORD_FRAME, p, (uint64_t)more, HT_FN_SBRK, HT_MAPPING_BRK);
 	return p;
-}
-
-HOOK void *sbrk(intptr_t more)
-{
-	return sbrk_from(RECORD_FRAME, more);
-}
-
-HOOK void *__sbrk(intptr_t more)
-{
-	return sbrk_from(RECORD_FRAME, more);
 }
 
 /* ---- System V shared memory ---- */

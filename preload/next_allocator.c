@@ -92,6 +92,7 @@ static void find_all(void)
 		{ "daemon", (void **)&next.daemon },
 		{ "forkpty", (void **)&next.forkpty },
 		{ "mmap", (void **)&next.mmap },
+		{ "mmap64", (void **)&next.mmap64 },
 		{ "munmap", (void **)&next.munmap },
 		{ "mremap", (void **)&next.mremap },
 		{ "brk", (void **)&next.brk },

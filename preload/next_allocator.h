@@ -49,6 +49,7 @@ struct next {
 	int (*daemon)(int, int);
 	int (*forkpty)(int *, char *, const struct termios *, const struct winsize *);
 	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	void *(*mmap64)(void *, size_t, int, int, int, off_t);
 	int (*munmap)(void *, size_t);
 	void *(*mremap)(void *, size_t, size_t, int, ...);
 	int (*brk)(void *);

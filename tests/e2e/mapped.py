@@ -10,8 +10,8 @@ import re
 import shutil
 import struct
 
-from proving import (B, HEAPTOP, Skip, add_case, case, check, check_equal, environment, frames_of, need, report,
-                     report_of_segment, run, run_cases, scratch, segment_files, segments, target)
+from proving import (ALLOCATORS, B, HEAPTOP, add_case, allocator, case, check, check_equal, environment, frames_of, need, report,
+                     report_of_segment, run, run_cases, scratch, segment_files, target)
 
 FIELDS = ("allocs", "alloc_bytes", "live_bytes", "live_blocks")
 LOGGER = os.path.join(B, "tests/targets/plugin/map_logger.so")
@@ -302,6 +302,17 @@ def postgres():
         rep = json.load(f)
     compare_all(rep, 2, folder)
     check({s["kind"] for one in [rep, *rep["children"]] for s in mapped(one)} >= {"mmap", "shm"}, "no shared memory")
+
+
+for library in ALLOCATORS:
+    def allocators_own(name=library):
+        env = environment(LD_PRELOAD=allocator(name), PYTHONMALLOC="malloc")
+        done, rep = report([need("python3"), "-c", "a = [str(i) for i in range(300000)]"], env=env)
+        check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
+        consistent(rep)
+        check(rep["totals"]["allocator_mapped_bytes"] > 0, "nothing is its own")
+        check(not [s for s in mapped(rep) if name.split(".")[0] in s["stack"][0]["module"]], "it is a call site")
+    add_case("%s: what it maps is no call site" % library, allocators_own)
 
 
 @case("text has totals and sites")

@@ -5,20 +5,10 @@ byte, and the program still runs on that allocator."""
 
 import os
 
-from proving import (LIBRARY, Skip, add_case, check, check_equal, check_truth, environment, report,
+from proving import (ALLOCATORS, LIBRARY, add_case, allocator, check, check_equal, check_truth, environment, report,
                      run, run_cases, scratch, segment_files, target, truth_read)
 
-ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
-PLACES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 PROGRAMS = (["truth_threads", "4", "50000"], ["truth_cxx"], ["truth_exit"], ["truth_jumps"])
-
-
-def allocator(name):
-    for place in PLACES:
-        path = os.path.join(place, name)
-        if os.path.exists(path):
-            return path
-    raise Skip(name + " is not installed")
 
 
 # mimalloc's operator new ends the program where the standard's throws, with or without heaptop.

@@ -87,6 +87,19 @@ def need(program):
     return path
 
 
+# Other allocators, as Debian has them.
+ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
+PLACES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
+
+
+def allocator(name):
+    for place in PLACES:
+        path = os.path.join(place, name)
+        if os.path.exists(path):
+            return path
+    raise Skip(name + " is not installed")
+
+
 # A folder of our own for files, and one in memory for segments: no other test's are seen.
 scratch = tempfile.mkdtemp(prefix="heaptop-e2e-")
 segments = tempfile.mkdtemp(prefix="heaptop-e2e-", dir="/dev/shm")
