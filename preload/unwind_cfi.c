@@ -275,13 +275,200 @@ static bool take(struct unwind *u, uint32_t next)
 	return true;
 }
 
+/* ---- near the previous stack ---- */
+
+/* Most stacks differ from the previous one in a few inner frames of the plainest kind: found from
+ * the stack pointer, in code that stays. For those, what follows is all of the above in one loop
+ * and a few stores; what is not so plain is left to that. */
+#define NEAR_MAX 8u
+
+/* A frame further in than where the stacks meet. */
+struct near_frame {
+	uint64_t rsp, pc;
+	uint64_t rbp_at; /* where its rbp is kept */
+	uint32_t module;
+	bool saves; /* its caller's rbp is kept elsewhere */
+};
+
+struct near {
+	struct near_frame frame[NEAR_MAX + 1]; /* innermost first, then the one where they meet */
+	uint32_t count; /* without that */
+	uint32_t at; /* its number in the previous stack */
+};
+
+/* Whether the walk is in the state of the previous stack's frame `f`, as far as the rest depends on
+ * it: state_equal, of a walk that has not used rbp. */
+static inline bool near_meets(
+	const struct unwind_trail *last, const struct unwind_frame *f, const struct near_frame *now)
+{
+	uint32_t q = (uint32_t)(f - last->frames);
+	const struct unwind_rbp *then = &last->rbps[f->rbp];
+
+	if (f->rsp != now->rsp || unwind_trail_pc(last, q) != now->pc || f->exact)
+		return false;
+	return !unwind_rbp_needed(then, q) ||
+	       (then->at == now->rbp_at && then->known && !unwind_rbp_noted(then, q) &&
+		       then->value == *(const uint64_t *)(uintptr_t)now->rbp_at);
+}
+
+/* Finds the object that the frame is in. False: it may be unloaded, or is ours. */
+static inline bool near_place(struct unwind *u, struct near_frame *f)
+{
+	struct module_range *range = &u->known.code;
+
+	if (__builtin_expect(f->pc - range->start >= range->end - range->start, 0)) {
+		struct module_range other;
+
+		modules_find(f->pc, &other);
+		if (other.module & HT_NODE_UNPINNED)
+			return false;
+		*range = other;
+	}
+	f->module = range->module;
+	return !unwind_is_ours(f->pc);
+}
+
+/* Moves to the caller's frame. False: the step is not of the plainest kind. */
+static inline bool near_step(
+	const struct unwind_known *k, struct near_frame *f, struct near_frame *caller)
+{
+	struct cfi_rule rule = cfi_find(f->pc, f->module, false);
+	uint32_t bytes = (uint32_t)rule.offset, slot = (uint32_t)-rule.rbp_offset;
+	uint64_t cfa = f->rsp + bytes;
+
+	f->saves = rule.rbp == CFI_RBP_AT_CFA;
+	caller->rbp_at = f->saves ? cfa - slot : f->rbp_at;
+	if (rule.type != CFI_RSP || bytes - 8 >= WALK_FRAME_MAX - 8 || cfa % 8 != 0 ||
+		cfa > k->high ||
+		!(f->saves ? slot - 8 <= bytes - 8 && slot % 8 == 0 : rule.rbp == CFI_RBP_SAME))
+		return false;
+	caller->rsp = cfa;
+	caller->pc = ((const uint64_t *)(uintptr_t)cfa)[-1];
+	return caller->pc - 1 < UNWIND_VALUE_MASK;
+}
+
+/* Starts from the hook's frame. False: that is not on the stack known so far. */
+static inline bool near_start(const struct unwind *u, struct near_frame *f)
+{
+	f->rsp = u->frame + 16;
+	f->rbp_at = u->frame;
+	if (u->frame < u->known.low || f->rsp > u->known.high || u->frame % 8 != 0)
+		return false;
+	f->pc = ((const uint64_t *)u->frame)[1];
+	return f->pc - 1 < UNWIND_VALUE_MASK;
+}
+
+/* Walks until the previous stack is met, at a frame numbered below `next`. */
+static inline bool near_walk(struct unwind *u, uint32_t next, struct near *n)
+{
+	const struct unwind_trail *last = &u->last;
+	const struct unwind_frame *f = &last->frames[next - 1], *end = &last->frames[last->low];
+	struct near_frame *now = n->frame;
+
+	if (next <= last->low || !near_start(u, now))
+		return false;
+	for (; now < &n->frame[NEAR_MAX]; now++) {
+		while (f->rsp < now->rsp)
+			if (f-- == end)
+				return false;
+		if (near_meets(last, f, now)) {
+			n->count = (uint32_t)(now - n->frame);
+			n->at = (uint32_t)(f - last->frames);
+			return true;
+		}
+		if (!near_place(u, now) || !near_step(&u->known, now, now + 1))
+			return false;
+	}
+	return false;
+}
+
+/* Whether the rest is the previous stack's, all of it, and there is room for the new frames. */
+static inline bool near_joins(const struct unwind *u, const struct near *n)
+{
+	const struct unwind_trail *last = &u->last;
+	const struct unwind_frame *f = &last->frames[n->at];
+	uint32_t words = f->words + n->count + 1u, top = n->at + n->count + 1u;
+
+	if (u->last_open || top - last->low > u->depth ||
+		words - last->words_low > UNWIND_WORDS * u->fresh.room || top > last->room ||
+		words > UNWIND_WORDS * last->room || f->rbp + n->count + 1u > last->room)
+		return false;
+	return words_compare(last, f->words, last->words_low) == last->words_low &&
+	       outermost_holds(last);
+}
+
+/* The rbp that was kept at `at`, and that no rule used; `top`: more than the numbers of its frames.
+ */
+static inline struct unwind_rbp near_rbp(uint64_t at, uint32_t top)
+{
+	return (struct unwind_rbp){ .value = *(const uint64_t *)(uintptr_t)at,
+		.at = at,
+		.known = true,
+		.needed = (uint16_t)top };
+}
+
+/* Puts the new frames in place of those further in than where the stacks meet, from there inwards.
+ * All is as unwind_trail_join leaves it. */
+static inline void near_put(struct unwind_trail *t, const struct near *n)
+{
+	const struct near_frame *now = &n->frame[n->count];
+	struct unwind_frame *met = &t->frames[n->at], f = *met;
+	struct unwind_rbp *rbp = &t->rbps[f.rbp];
+	uint32_t q = n->at;
+
+	met->after_ours = f.after_ours = false;
+	if (!unwind_rbp_needed(rbp, q))
+		*rbp = near_rbp(now->rbp_at, n->at + n->count + 1);
+	t->words[f.words++] = (struct unwind_word){ now->rsp - 8, now->pc };
+	while (now-- != n->frame) {
+		q++;
+		if (now->saves) {
+			*++rbp = near_rbp(now->rbp_at, n->at + n->count + 1);
+			f.rbp++;
+		}
+		f.rsp = now->rsp;
+		t->frames[q] = f;
+		t->pcs_end[-1 - (ptrdiff_t)q] = now->pc;
+		t->modules_end[-1 - (ptrdiff_t)q] = now->module;
+		t->words[f.words++] = (struct unwind_word){ now->rsp - 8, now->pc };
+	}
+	t->top = t->settled = q + 1;
+	t->words_top = f.words;
+	t->rbps_top = f.rbp + 1u;
+	t->unpinned_top = f.unpinned;
+	t->complete = true;
+}
+
+/* Takes the stack if it is near the previous one, which has `next` settled frames. False: nothing
+ * is changed. */
+static bool take_near(struct unwind *u, uint32_t next)
+{
+	struct unwind_trail *last = &u->last;
+	struct near n;
+	bool same_end = last->low == u->last_low;
+	uint32_t words;
+
+	if (!near_walk(u, next, &n) || !near_joins(u, &n))
+		return false;
+	words = last->frames[n.at].words;
+	last_begin(u);
+	near_put(last, &n);
+	result_fill(u, last,
+		&(struct end){ last->low, last->words_low, u->last_truncated, u->last_rsp });
+	u->kept = same_end ? n.at + 1 - last->low : 0;
+	u->shared = same_end ? words - last->words_low : 0;
+	u->last_low = last->low;
+	last_end(u);
+	return true;
+}
+
 void unwind_cfi(struct unwind *u)
 {
 	const struct unwind_trail *last = &u->last;
 	uint32_t next = last->settled < last->top ? last->settled : last->top;
 
 	u->generation = modules_generation(); /* first: edge UNLOAD */
-	if (!usable(u) || !take(u, next))
+	if (!usable(u) || !(take_near(u, next) || take(u, next)))
 		(void)take(u, 0);
 }
 
