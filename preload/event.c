@@ -36,9 +36,12 @@ struct stack_cache_leaf *event_take_stack(
 	int saved = errno;
 	struct unwind *u = &r->unwind;
 	bool path_whole = r->path_whole;
-	uint32_t site, sites = ht_load_relaxed_32(&state_segment.header->sites);
+	uint32_t expected, site, sites = ht_load_relaxed_32(&state_segment.header->sites);
 	struct stack_trace t;
 
+	expected = stack_expect(&state_segment, r->path);
+	__builtin_prefetch(&r->counters.counters[expected]);
+	__builtin_prefetch(&r->counters.owners[expected]);
 	stack_cache_unwinding(&r->guards);
 	/* Until both are of this stack: a handler may abandon this in between. */
 	r->path_whole = false;
@@ -48,7 +51,10 @@ struct stack_cache_leaf *event_take_stack(
 	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
 		path_whole ? u->kept : 0 };
 	site = stack_intern(&state_segment, &t);
-	__builtin_prefetch(&r->counters.counters[site]);
+	if (site != expected) {
+		__builtin_prefetch(&r->counters.counters[site]);
+		__builtin_prefetch(&r->counters.owners[site]);
+	}
 	ht_fence_handler();
 	r->path_whole = true;
 	if (remembered && remembered->site != site && !is_ancestor(remembered->site))

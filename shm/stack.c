@@ -255,7 +255,10 @@ static void way_guessed(const struct segment *s, const struct stack_trace *t, st
 {
 	uint32_t leaf;
 
-	if (!t->path || t->path->leaf == 0 || t->count > t->path->room)
+	if (!t->path)
+		return;
+	t->path->guessed = false;
+	if (t->path->leaf == 0 || t->count > t->path->room)
 		return;
 	leaf = ht_load_acquire_32(&stack_node(s, t->path->leaf)->child[0]); /* NODE */
 	if (leaf == 0 || !leaf_is(s, t, w, leaf))
@@ -263,6 +266,7 @@ static void way_guessed(const struct segment *s, const struct stack_trace *t, st
 	while (w->depth < t->count)
 		way_step(t, w, t->path->steps[w->depth].node, hash_of(t, w->depth, w->hash));
 	way_step(t, w, leaf, 0);
+	t->path->guessed = true;
 }
 
 /* Goes on along a stack as far as nodes are known. */

@@ -20,6 +20,7 @@ struct stack_path {
 	uint32_t room; /* of steps; set by the owner */
 	uint32_t count; /* filled; 0 at first */
 	uint32_t leaf; /* of that stack; 0: none */
+	bool guessed; /* it was the one that had followed the last time, too */
 	struct stack_step steps[];
 };
 
@@ -49,6 +50,10 @@ enum stack_match {
  * result may be STACK_SAME_ADDRESSES; call again with the present modules. */
 enum stack_match stack_compare(const struct segment *s, uint32_t site, const struct stack_trace *t);
 
+/* The site that the stack after that of `path` probably has, as long as such guesses have held; 0:
+ * none. Its nodes are fetched. Call it before the stack is unwound. */
+static inline uint32_t stack_expect(const struct segment *s, const struct stack_path *path);
+
 static inline struct ht_site *stack_site(const struct segment *s, uint32_t site)
 {
 	return segment_at(s, segment_element(s, HT_REGION_SITES, site, sizeof(struct ht_site)));
@@ -57,6 +62,18 @@ static inline struct ht_site *stack_site(const struct segment *s, uint32_t site)
 static inline struct ht_node *stack_node(const struct segment *s, uint32_t node)
 {
 	return segment_at(s, segment_element(s, HT_REGION_NODES, node, sizeof(struct ht_node)));
+}
+
+static inline uint32_t stack_expect(const struct segment *s, const struct stack_path *path)
+{
+	const struct ht_node *n;
+
+	if (!path->guessed)
+		return 0;
+	/* The edge NODE was passed when it was last compared, or is when it will be. */
+	n = stack_node(s, ht_load_acquire_32(&stack_node(s, path->leaf)->child[0])); /* NODE */
+	__builtin_prefetch(n - 1); /* a row's last frame is before its leaf */
+	return ht_load_relaxed_32(&n->site);
 }
 
 #endif

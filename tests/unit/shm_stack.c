@@ -280,6 +280,31 @@ TEST(leaf_names_the_next)
 	fixture_close(&f);
 }
 
+/* Which site comes next is expected as long as the last one came as expected. */
+TEST(what_comes_next)
+{
+	static union {
+		struct stack_path path;
+		unsigned char bytes[sizeof(struct stack_path) + 8 * sizeof(struct stack_step)];
+	} kept = { .path = { .room = 8 } };
+	struct fixture f;
+	uint32_t site[3];
+
+	fixture_open(&f, SEGMENT_SMALL);
+	for (uint32_t i = 0; i < 3; i++)
+		site[i] = stack_node(&f.s, leaf_intern(&f, &kept.path, i))->site;
+	CHECK_INT(stack_expect(&f.s, &kept.path), 0);
+	leaf_intern(&f, &kept.path, 0);
+	CHECK_INT(stack_expect(&f.s, &kept.path), 0);
+	leaf_intern(&f, &kept.path, 1);
+	CHECK_INT(stack_expect(&f.s, &kept.path), site[2]);
+	leaf_intern(&f, &kept.path, 2);
+	CHECK_INT(stack_expect(&f.s, &kept.path), site[0]);
+	leaf_intern(&f, &kept.path, 1);
+	CHECK_INT(stack_expect(&f.s, &kept.path), 0);
+	fixture_close(&f);
+}
+
 /* That the site is an ancestor's, with the `kept` outermost frames of the stack and no others. */
 static void check_ancestor(
 	const struct segment *s, uint32_t site, const struct stack_trace *t, uint32_t kept)
@@ -583,6 +608,7 @@ int main(void)
 	RUN(compare_unpinned);
 	RUN(along_the_last_stack);
 	RUN(leaf_names_the_next);
+	RUN(what_comes_next);
 	RUN(sites_full);
 	RUN(nodes_full);
 	RUN(refused_along_the_last_stack);
