@@ -40,6 +40,7 @@
 #define AGAIN_PART	1u /* stacks that come again to each new one: growing pays */
 #define SERVES_PART	16u /* stacks that miss to each found: the memory is of no use */
 #define DEEP		2u /* exits to a search */
+#define SHALLOW_FILLS	7u /* one filling in eight finds out whether stacks still part so often */
 #define AGAIN_SOON_PART 8u /* of a window: stacks that come again end a time of new ones */
 #define PATIENCE_MAX	15u /* a full memory stays so many times what filling it takes */
 
@@ -250,19 +251,35 @@ static bool is_due(const struct stack_cache *g)
 	       (g->blind && !g->shallow && g->use.again > g->window / AGAIN_SOON_PART);
 }
 
+/* Forgets all. Where stacks part too often they still will, as long as they come again: exits of
+ * exits are tried anew only after some fillings. */
+static void begin_anew(struct stack_cache *g, bool again)
+{
+	bool shallow = g->shallow && again && g->shallow_fills < SHALLOW_FILLS;
+
+	g->shallow_fills++;
+	stack_memory_forget_all(g);
+	g->shallow = shallow;
+}
+
 bool stack_memory_room(struct stack_cache *g, uint64_t words)
 {
+	bool again;
+
 	if (g->full ? !is_due(g) : g->used + words <= g->words)
 		return !g->full;
-	if (is_deep(g))
+	if (is_deep(g)) {
 		g->shallow = true;
+		g->shallow_fills = 0;
+	}
 	if (!g->shallow && !g->blind && (g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
 		g->full = false;
 		g->patience = 0;
 		return true;
 	}
+	again = comes_again(g);
 	if (stays(g))
 		return false;
-	stack_memory_forget_all(g);
+	begin_anew(g, again);
 	return true;
 }
