@@ -33,7 +33,9 @@ struct event_order {
 	struct event_blocks live; /* by address */
 	struct event_blocks owed; /* frees that came before their allocation, the same way */
 	bool exact; /* all events are here, from the first on */
-	uint64_t next_number, tick, pass, lost_now;
+	uint64_t next_number, tick, pass;
+	uint64_t lost_now, lost_after; /* not passed on yet; it belongs after that many events */
+	uint64_t stop; /* number of events after which the present pass ends */
 	bool failed; /* no memory for a live block */
 	struct event_order_counts counts;
 };
@@ -65,11 +67,12 @@ static bool queue_room(struct queue *q, size_t more)
 	size_t room = q->room ? q->room : 1024;
 	struct event_raw *events;
 
-	if (q->first > 0) {
+	/* While it is read slowly, it is not moved each time. */
+	if (q->first >= q->room / 2 && q->first > 0) {
 		memmove(q->events, q->events + q->first, q->count * sizeof(*q->events));
 		q->first = 0;
 	}
-	while (room - q->count < more)
+	while (room - q->first - q->count < more)
 		room *= 2;
 	if (room == q->room)
 		return true;
@@ -99,6 +102,8 @@ int event_order_add(
 void event_order_lost(struct event_order *o, uint64_t count)
 {
 	o->exact &= count == 0;
+	if (o->lost_now == 0)
+		o->lost_after = o->counts.events + o->counts.held;
 	o->lost_now += count;
 	o->counts.lost += count;
 }
@@ -318,7 +323,7 @@ static void fitting_pass_on(struct event_order *o, uint64_t until)
 	uint64_t next;
 	uint32_t slot;
 
-	while ((slot = lowest(o, &next)) != EVENT_SLOTS_MAX) {
+	while (o->counts.events < o->stop && (slot = lowest(o, &next)) != EVENT_SLOTS_MAX) {
 		struct queue *q = &o->queue[slot];
 		uint32_t waiting = o->waiting;
 		uint64_t limit = limit_of(o, until), to = next < limit ? next + 1 : limit;
@@ -326,7 +331,8 @@ static void fitting_pass_on(struct event_order *o, uint64_t until)
 		if (first_tick(q) >= limit)
 			break;
 		/* Another queue may come to be the lowest when it stops waiting. */
-		while (q->count > 0 && first_tick(q) < to && o->waiting >= waiting)
+		while (q->count > 0 && first_tick(q) < to && o->waiting >= waiting &&
+			o->counts.events < o->stop)
 			if (!first_pass_on(o, slot, false))
 				break;
 	}
@@ -359,21 +365,43 @@ static bool waits_in_vain(const struct event_order *o, const struct queue *q, ui
 	return o->pass > q->waits_since && first_tick(q) + SLACK < until;
 }
 
-int event_order_pass(struct event_order *o, uint64_t until, bool last)
+/* Makes fit what never will by itself, once all that fits is passed on. */
+static void vain_pass_on(struct event_order *o, uint64_t until, bool last)
 {
 	uint32_t slot;
 
-	o->pass++;
-	if (last)
-		until = UINT64_MAX;
-	lost_emit(o);
-	fitting_pass_on(o, until);
-	while ((slot = lowest_waiting(o)) != EVENT_SLOTS_MAX &&
+	while (o->counts.events < o->stop && (slot = lowest_waiting(o)) != EVENT_SLOTS_MAX &&
 		(last || waits_in_vain(o, &o->queue[slot], until))) {
 		o->queue[slot].waits_for = 0;
 		o->waiting--;
 		first_pass_on(o, slot, true);
 		fitting_pass_on(o, until);
 	}
+}
+
+int event_order_pass(struct event_order *o, uint64_t until, bool last)
+{
+	o->pass++;
+	o->stop = UINT64_MAX;
+	if (last)
+		until = UINT64_MAX;
+	lost_emit(o);
+	fitting_pass_on(o, until);
+	vain_pass_on(o, until, last);
 	return o->failed ? -ENOMEM : 0;
+}
+
+int event_order_part(struct event_order *o, uint64_t until, size_t most)
+{
+	o->pass++;
+	o->stop = o->counts.events + most;
+	if (o->counts.events >= o->lost_after)
+		lost_emit(o);
+	else if (o->lost_now > 0 && o->stop > o->lost_after)
+		o->stop = o->lost_after; /* they are missing there */
+	fitting_pass_on(o, until);
+	vain_pass_on(o, until, false);
+	if (o->failed)
+		return -ENOMEM;
+	return o->counts.events >= o->stop;
 }

@@ -34,11 +34,15 @@ void event_order_lost(struct event_order *o, uint64_t count);
  */
 int event_order_pass(struct event_order *o, uint64_t until, bool last);
 
+/* The same, but stops after some `most` events: 1 if others are left below `until`, else 0, or
+ * -ENOMEM. Those that are left, and what was added since, are for the next call. */
+int event_order_part(struct event_order *o, uint64_t until, size_t most);
+
 struct event_order_counts {
 	uint64_t events, lost;
 	uint64_t missed_frees; /* of blocks whose address was allocated again */
 	uint64_t unknown_frees; /* of blocks that no event allocated: left out */
-	uint64_t held; /* events that wait */
+	uint64_t held; /* events that were added, and not passed on */
 };
 struct event_order_counts event_order_counts(const struct event_order *o);
 

@@ -24,7 +24,9 @@
 #define RENEW_NS     100000000u
 #define NAP_LEAST_NS 200000u
 #define NAP_MOST_NS  2000000u /* the busiest thread fills a ring in about 3 ms */
-#define IDLE_EVENTS  2048u /* a reading with fewer is followed by a longer nap */
+#define BUSY_EVENTS  (HT_RING_EVENTS / 4) /* a reading with more is followed by a shorter nap */
+#define IDLE_EVENTS  (HT_RING_EVENTS / 8) /* one with fewer by a longer one */
+#define STATE_NS     20000000u /* between two looks at what the screen shows of us */
 #define SEED_NAP_NS  20000000u /* until running threads have noticed that events are wanted */
 #define MADE_NS	     1000000000u /* a segment that is not complete by then never will be */
 #define OVER_EVERY   250u /* readings between two searches for images that have ended */
@@ -49,7 +51,7 @@ struct event_drain {
 	uint32_t next_number;
 	struct fresh fresh[NEW_MAX];
 	struct read_identity identity; /* of one of them: too large for the stack */
-	uint64_t since_ns, renewed_ns, passes;
+	uint64_t since_ns, renewed_ns, shown_ns, passes;
 	int error;
 	pthread_t thread;
 	/* Shared with the main thread. */
@@ -237,15 +239,24 @@ static void nap(struct event_drain *d, uint64_t ns)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Publishes the figures. Returns whether to end. */
-static bool state_exchange(struct event_drain *d)
+static bool is_over(struct event_drain *d)
+{
+	bool end;
+
+	pthread_mutex_lock(&d->lock);
+	end = d->end;
+	pthread_mutex_unlock(&d->lock);
+	return end;
+}
+
+/* Publishes the figures. */
+static void state_publish(struct event_drain *d)
 {
 	struct event_drain_state s = { .file = d->options.file,
 		.file_bytes = event_file_bytes(d->writer),
 		.since_ns = d->since_ns,
 		.error = d->error,
 		.images = d->next_number };
-	bool end;
 
 	for (size_t i = 0; i < d->nends; i++) {
 		s.lost += d->ends[i].end.lost;
@@ -265,9 +276,7 @@ static bool state_exchange(struct event_drain *d)
 	}
 	pthread_mutex_lock(&d->lock);
 	d->state = s;
-	end = d->end;
 	pthread_mutex_unlock(&d->lock);
-	return end;
 }
 
 /* All images go on writing events, and waiting for us, as long as we renew that. */
@@ -280,23 +289,47 @@ static void renew(struct event_drain *d, uint64_t now)
 		(void)event_stream_renew(d->streams[i], now);
 }
 
-/* One reading of all images. Returns the number of events. */
-static size_t pass(struct event_drain *d)
+/* One reading of all images. Returns the number of events; *behind: others are to be passed on. */
+static size_t pass(struct event_drain *d, bool *behind)
 {
 	size_t total = 0;
 
+	*behind = false;
 	d->passes++;
 	fresh_read(d);
 	for (size_t i = 0; i < d->nstreams; i++) {
-		ssize_t got = event_stream_pass(d->streams[i], false);
+		ssize_t got = event_stream_pass(d->streams[i], EVENT_STREAM_PART);
 
 		if (got < 0 && (i == 0 || got == -ENOMEM))
 			d->error = (int)got;
 		total += got > 0 ? (size_t)got : 0;
+		*behind |= event_stream_is_behind(d->streams[i]);
 		event_stream_flush(d->streams[i], clock_monotonic_ns() - FLUSH_NS);
 	}
 	over_end(d);
 	return total;
+}
+
+/* What is not worth doing after each reading. */
+static void periodic(struct event_drain *d, uint64_t now)
+{
+	renew(d, now);
+	if (now - d->shown_ns < STATE_NS)
+		return;
+	d->shown_ns = now;
+	state_publish(d);
+}
+
+/* A program that waits for us loses nothing if it fills more of its ring meanwhile. */
+static uint64_t nap_next(const struct event_drain *d, uint64_t nap_ns, size_t got)
+{
+	if (got > IDLE_EVENTS && !d->options.lossless)
+		return NAP_LEAST_NS;
+	if (got > BUSY_EVENTS && nap_ns > NAP_LEAST_NS)
+		return nap_ns / 2;
+	if (got < IDLE_EVENTS && nap_ns < NAP_MOST_NS)
+		return nap_ns * 2;
+	return nap_ns;
 }
 
 static void *drain_run(void *ctx)
@@ -308,17 +341,17 @@ static void *drain_run(void *ctx)
 		nap(d, SEED_NAP_NS);
 		d->error = event_stream_seed(d->streams[0]);
 	}
-	while (!state_exchange(d) && d->error == 0) {
-		size_t got = pass(d);
+	while (!is_over(d) && d->error == 0) {
+		bool behind;
+		size_t got = pass(d, &behind);
 
 		leaving_take(d);
-		renew(d, clock_monotonic_ns());
-		nap_ns = got > IDLE_EVENTS	? NAP_LEAST_NS
-			 : nap_ns < NAP_MOST_NS ? 2 * nap_ns
-						: NAP_MOST_NS;
-		if (got < HT_RING_EVENTS / 2)
+		periodic(d, clock_monotonic_ns());
+		nap_ns = nap_next(d, nap_ns, got);
+		if (!behind && got < HT_RING_EVENTS / 2)
 			nap(d, nap_ns);
 	}
+	state_publish(d);
 	pthread_mutex_lock(&d->lock);
 	d->ended = true;
 	pthread_cond_signal(&d->taken);
@@ -435,7 +468,7 @@ int event_drain_end(
 		if (s)
 			event_write_end(d->writer, d->ends[i].number, s, &d->ends[i].end);
 	}
-	state_exchange(d);
+	state_publish(d);
 	*state = d->state;
 	rc = event_file_close(d->writer);
 	rc = rc ? rc : d->error;

@@ -12,11 +12,16 @@
 #include "src/record/event_tags.h"
 #include "src/util/clock.h"
 
-#define BATCH	      4096u /* events of one read: 128 KB, which stays in the cache */
-#define BLOCK_EVENTS  65536u /* events of one block of the file: some tens of KB */
-#define WANTED_NS     5000000000ull /* the program writes events for so long after our death */
-#define SEED_READINGS 50 /* some microseconds each */
-#define STUCK_NS      100000000ull /* a shared event that is unfinished for so long stays so */
+#define BATCH 4096u /* events of one read: 128 KB, which stays in the cache */
+/* Events that are ordered and encoded between two readings: the busiest thread writes no more than
+ * these meanwhile. What is read beyond them is kept, up to 64 MB, so that a program that is faster
+ * than us for some seconds loses nothing. */
+#define PART_EVENTS    (HT_RING_EVENTS / 2)
+#define BACKLOG_EVENTS (1u << 21)
+#define BLOCK_EVENTS   65536u /* events of one block of the file: some tens of KB */
+#define WANTED_NS      5000000000ull /* the program writes events for so long after our death */
+#define SEED_READINGS  50 /* some microseconds each */
+#define STUCK_NS       100000000ull /* a shared event that is unfinished for so long stays so */
 
 struct event_stream {
 	struct event_stream_options options;
@@ -34,6 +39,7 @@ struct event_stream {
 	/* Events that the program counted and that we read, or know to be lost; see missed_find. */
 	uint64_t counted_before, seen, seen_before;
 	bool busy; /* the last reading found events */
+	bool behind; /* there are events to be passed on, even if no more come */
 	uint64_t moved_ns; /* when slot 0's ring was not stuck */
 	int error; /* of memory, while visiting */
 };
@@ -176,8 +182,22 @@ static uint64_t tick_at(const struct event_stream *s, uint64_t ns)
 	return ns > s->identity.created_ns ? (ns - s->identity.created_ns) >> HT_TICK_SHIFT : 0;
 }
 
+/* Passes on some of what was read before `until`, or all. 0 or -errno. */
+static int read_pass_on(struct event_stream *s, uint64_t until, enum event_stream_way way)
+{
+	uint64_t held = event_order_counts(s->order).held;
+	int rc;
+
+	if (way != EVENT_STREAM_PART)
+		return event_order_pass(s->order, until, way == EVENT_STREAM_LAST);
+	rc = event_order_part(
+		s->order, until, held > BACKLOG_EVENTS ? BACKLOG_EVENTS / 4 : PART_EVENTS);
+	s->behind = rc > 0;
+	return rc > 0 ? 0 : rc;
+}
+
 /* One reading of all rings, then what is older than it. Returns the number of events, or -errno. */
-ssize_t event_stream_pass(struct event_stream *s, bool last)
+ssize_t event_stream_pass(struct event_stream *s, enum event_stream_way way)
 {
 	uint64_t now = clock_monotonic_ns();
 	ssize_t slots, total = 0;
@@ -196,8 +216,13 @@ ssize_t event_stream_pass(struct event_stream *s, bool last)
 		total += got;
 	}
 	s->busy = total > 0;
-	rc = slots < 0 ? (int)slots : event_order_pass(s->order, tick_at(s, now), last);
+	rc = slots < 0 ? (int)slots : read_pass_on(s, tick_at(s, now), way);
 	return rc ? rc : total;
+}
+
+bool event_stream_is_behind(const struct event_stream *s)
+{
+	return s->behind;
 }
 
 /* ---- events that were never written ---- */
@@ -222,7 +247,7 @@ static void missed_find(struct event_stream *s)
 {
 	uint64_t events, missed;
 
-	if (!counted(s, &events) || event_stream_pass(s, false) < 0)
+	if (!counted(s, &events) || event_stream_pass(s, EVENT_STREAM_ALL) < 0)
 		return;
 	missed = events - s->counted_before - (s->seen - s->seen_before);
 	if ((int64_t)missed <= 0)
@@ -242,7 +267,7 @@ static int missed_begin(struct event_stream *s)
 
 		if (!counted(s, &before))
 			return 0;
-		rc = event_stream_pass(s, false);
+		rc = event_stream_pass(s, EVENT_STREAM_ALL);
 		if (rc < 0)
 			return (int)rc;
 		if (!counted(s, &after) || after - before >= least)
@@ -376,8 +401,8 @@ void event_stream_close(struct event_stream *s, struct event_stream_end *out)
 	if (s->options.lossless)
 		(void)read_events_hold(s->segment, 0);
 	missed_find(s);
-	if (event_stream_pass(s, false) >= 0)
-		(void)event_stream_pass(s, true);
+	if (event_stream_pass(s, EVENT_STREAM_ALL) >= 0)
+		(void)event_stream_pass(s, EVENT_STREAM_LAST);
 	if (s->running)
 		flush(s);
 	counts = event_order_counts(s->order);

@@ -27,9 +27,13 @@ struct event_stream *event_stream_open(
 int event_stream_renew(struct event_stream *s, uint64_t now_ns);
 /* The blocks that are live already, of a program attached to. 0 or -errno. */
 int event_stream_seed(struct event_stream *s);
-/* Reads all rings once, then passes on what is older than that; `last`: all of it. Returns the
- * number of events read, or -errno. */
-ssize_t event_stream_pass(struct event_stream *s, bool last);
+/* What of the events that were read is passed on: those older than the reading; the same, but some
+ * thousands at most; or all, because no more will come. */
+enum event_stream_way { EVENT_STREAM_ALL, EVENT_STREAM_PART, EVENT_STREAM_LAST };
+/* Reads all rings once, then passes on events. Returns the number of events read, or -errno. */
+ssize_t event_stream_pass(struct event_stream *s, enum event_stream_way way);
+/* Whether the last pass left events for the next one. */
+bool event_stream_is_behind(const struct event_stream *s);
 /* Writes what has been passed on, if the last time was before `before_ns`. */
 void event_stream_flush(struct event_stream *s, uint64_t before_ns);
 /* The segment's. Valid until it is closed. */

@@ -117,7 +117,19 @@ static void read_between(struct event_order *o, uint64_t *i, uint64_t per_tick)
 	}
 }
 
-static void random_program(uint64_t with, uint64_t per_tick)
+/* `most`: events that are passed on after a reading; 0: all. */
+static void pass_on(struct event_order *o, uint64_t until, size_t most)
+{
+	uint64_t before = event_order_counts(o).events, after;
+	int rc = most ? event_order_part(o, until, most) : event_order_pass(o, until, false);
+
+	after = event_order_counts(o).events;
+	CHECK(rc == 0 || (most && rc == 1));
+	CHECK(!most || after - before <= most);
+	CHECK(rc == 0 || after - before == most);
+}
+
+static void random_program(uint64_t with, uint64_t per_tick, size_t most)
 {
 	struct event_order *o = order_make();
 	struct event_order_counts c;
@@ -132,7 +144,7 @@ static void random_program(uint64_t with, uint64_t per_tick)
 		for (uint64_t steps = random_below(60); steps > 0 && i < EVENTS; steps--)
 			program_step(i++, per_tick);
 		read_between(o, &i, per_tick);
-		CHECK_INT(event_order_pass(o, before, false), 0);
+		pass_on(o, before, most);
 	}
 	read_all(o);
 	CHECK_INT(event_order_pass(o, 0, true), 0);
@@ -151,7 +163,14 @@ static void random_program(uint64_t with, uint64_t per_tick)
 TEST(random_programs)
 {
 	for (uint64_t i = 1; i <= 40; i++)
-		random_program(i, i % 4 == 0 ? 1 : i % 4 == 1 ? 50 : i % 4 == 2 ? 2000 : EVENTS);
+		random_program(i, i % 4 == 0 ? 1 : i % 4 == 1 ? 50 : i % 4 == 2 ? 2000 : EVENTS, 0);
+}
+
+/* Events come faster than they are passed on, or about as fast. */
+TEST(in_parts)
+{
+	for (uint64_t i = 1; i <= 40; i++)
+		random_program(i, i % 3 == 0 ? 1 : i % 3 == 1 ? 50 : 2000, i % 2 ? 20 : 45);
 }
 
 static void add(struct event_order *o, uint32_t slot, uint64_t addr, uint64_t size, uint64_t tick,
@@ -178,6 +197,29 @@ TEST(to_and_fro)
 	CHECK_INT(heard.frees, 100);
 	CHECK_INT(heard.wrong, 0);
 	CHECK_INT(event_order_counts(o).missed_frees, 0);
+	event_order_free(o);
+}
+
+/* What was lost is noted where it is missing, not before what was read earlier. */
+TEST(lost_after_a_backlog)
+{
+	struct event_order *o = order_make();
+
+	for (unsigned i = 0; i < 10; i++)
+		add(o, 1, 64 * (i + 1), 8, i, EVENT_RAW_ALLOC);
+	event_order_lost(o, 3);
+	for (unsigned i = 10; i < 20; i++)
+		add(o, 1, 64 * (i + 1), 8, i, EVENT_RAW_ALLOC);
+	CHECK_INT(event_order_part(o, 100, 8), 1);
+	CHECK_INT(heard.allocs, 8);
+	CHECK_INT(event_order_part(o, 100, 8), 1);
+	CHECK_INT(heard.allocs, 10);
+	CHECK_INT(heard.lost, 0);
+	CHECK_INT(event_order_part(o, 100, 8), 1);
+	CHECK_INT(heard.lost, 3);
+	CHECK_INT(heard.allocs, 18);
+	CHECK_INT(event_order_part(o, 100, 8), 0);
+	CHECK_INT(heard.allocs, 20);
 	event_order_free(o);
 }
 
@@ -259,6 +301,8 @@ TEST(hostile)
 int main(void)
 {
 	RUN(random_programs);
+	RUN(in_parts);
+	RUN(lost_after_a_backlog);
 	RUN(to_and_fro);
 	RUN(lost_counterparts);
 	RUN(held_until_older_ones_came);
