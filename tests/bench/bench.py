@@ -60,23 +60,23 @@ def section_run(section, rows, rounds):
     return results
 
 
-def text(results, only):
-    """The tables again, from the results of a run: those whose key matches."""
+def text(results, keys):
+    """The tables of these sections again, from the results of a run; "" if it has none of them."""
     about = results["machine"]
     parts = ["Median (least-most) of %d rounds; %s, %d processors, Linux %s, %s; load %.1f at the start.\n" % (
         results["rounds"], about["processor"], about["processors"], about["kernel"].split("-")[0],
         about["libc"], about["load"])]
     for section in sections(about["processors"]):
-        if results.get(section.key) and re.search(only, section.key):
+        if results.get(section.key) and section.key in keys:
             parts.append(section.text(results[section.key]))
-    return "\n".join(parts)
+    return "\n".join(parts) if len(parts) > 1 else ""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", metavar="REGEX",
-                        help="rows to measure, as \"programs: perl\"; with --readme, tables")
+                        help="rows to measure, as \"programs: perl\"")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="at most so many")
     parser.add_argument("--programs", action="store_true", help="the real programs of the fault matrix, too")
     parser.add_argument("--quick", action="store_true", help="heaptop only, without the other recorders")
@@ -85,7 +85,8 @@ def main():
     options = parser.parse_args()
     if options.readme:
         with open(options.output, encoding="utf-8") as f:
-            return readme_write(options.readme, text(json.load(f), options.only))
+            results = json.load(f)
+        return readme_write(options.readme, lambda keys: text(results, keys))
     if options.quick:
         measure.quick()
     results = {"machine": measure.machine(), "rounds": options.rounds,

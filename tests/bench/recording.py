@@ -19,6 +19,7 @@ from viewer import cpu_ns
 
 MANY_SITES = os.path.join(B, "tests/targets/many_sites")
 SETTLE_S, WATCH_S = 3, 12  # the call sites are in the file by then; what comes each second
+BOUND_S = 150, 60  # the same for a file whose growth is bounded: what it may take at first is used by then
 ROUNDS_MOST = 3  # a round of all takes half a minute
 FILE = os.path.join(scratch, "recording")
 LOST = re.compile(r"(\d+) of (\d+) events were lost")
@@ -64,14 +65,14 @@ def redis():
     return process
 
 
-def watch(process):
+def watch(process, options, settle_s, watch_s):
     """Records a server: bytes and heaptop's processor time of each second."""
-    heaptop = subprocess.Popen([HEAPTOP, "--headless", "--record", FILE, "-a", str(process.pid)],
+    heaptop = subprocess.Popen([HEAPTOP, "--headless", "--record", FILE, *options, "-a", str(process.pid)],
                                env=environment({"HEAPTOP_DIR": segments}), stderr=subprocess.DEVNULL)
     try:
-        time.sleep(SETTLE_S)
+        time.sleep(settle_s)
         before = os.stat(FILE).st_size, cpu_ns(heaptop.pid), time.monotonic()
-        time.sleep(WATCH_S)
+        time.sleep(watch_s)
         after = os.stat(FILE).st_size, cpu_ns(heaptop.pid), time.monotonic()
     finally:
         heaptop.terminate()
@@ -86,8 +87,11 @@ def python():
     return [programs.need("python3"), programs.made("long.py", text)]
 
 
-SERVERS = {"redis, idle": (redis, 2), "10,000 busy sites": (lambda: many_sites("busy"), 60),
-           "the same, mixed": (lambda: many_sites("mixed"), 60)}
+# How it is made, the aim, options, and for how long it is watched.
+SERVERS = {"redis, idle": (redis, 2, [], SETTLE_S, WATCH_S),
+           "10,000 busy sites": (lambda: many_sites("busy"), 60, [], SETTLE_S, WATCH_S),
+           "the same, mixed": (lambda: many_sites("mixed"), 60, [], *BOUND_S),
+           "without a bound": (lambda: many_sites("mixed"), 0, ["--record-rate", "0"], SETTLE_S, WATCH_S)}
 COMMANDS = {"python3": python, "C++": lambda: [os.path.join(BENCH, "allocbound"), "600"]}
 
 
@@ -110,7 +114,7 @@ class Recording(Section):
     def server(self, row):
         process = SERVERS[row][0]()
         try:
-            return watch(process)
+            return watch(process, *SERVERS[row][2:])
         finally:
             process.kill()
             process.communicate()
@@ -127,7 +131,7 @@ class Recording(Section):
         if "missing" in result:
             return []
         if row in SERVERS:
-            return [[row, "-", "%.2f" % result["mb_per_hour"], "< %d" % SERVERS[row][1],
+            return [[row, "-", "%.2f" % result["mb_per_hour"], "< %d" % SERVERS[row][1] if SERVERS[row][1] else "-",
                      "%.0f KB" % result["begin_kb"], "%.2f %%" % result["cpu_percent"]]]
         runs = list(zip(result["recorded"], result["alone"]))
         share = statistics.median(100 * (both - alone) / alone for (both, alone, _), _ in runs)
@@ -136,9 +140,10 @@ class Recording(Section):
 
     def notes(self, results):
         return ["The aim for the program's time is less than 101. begins with: the file after some seconds, which has "
-                "all call sites and what was found of their names. Each second some 20,000 blocks of the busy "
-                "sites are replaced at random; those of a site have one size, or several (mixed). The last column of a command is the time of "
-                "heaptop as a share of the command's, with names and the end."]
+                "all call sites and what was found of their names. Each second some 20,000 blocks of the busy sites "
+                "are replaced at random; those of a site have one size, or several (mixed). Then --record-rate leaves "
+                "refreshes out, after the first megabyte; without a bound has all of them. The last column of a "
+                "command is the time of heaptop as a share of the command's, with names and the end."]
 
 
 def events(options, command):

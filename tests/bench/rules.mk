@@ -67,10 +67,12 @@ bench-programs: all $(BENCH)/usage
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench-programs.json' \
 		--only '^slowdown: .*($(T))'
 
-# The last run's tables, into tests/bench/README.md; that of the real programs into README.md, too.
+# The last run's tables, into the places that tests/bench/README.md and README.md have for them; with
+# T, those of the last run with T, which measured a part.
 bench-readme:
-	$(Q)B='$(B)' tests/bench/bench.py --readme tests/bench/README.md --output '$(B)/bench.json'
-	$(Q)B='$(B)' tests/bench/bench.py --readme README.md --only '^programs$$' --output '$(B)/bench.json'
+	$(Q)for file in tests/bench/README.md README.md; do \
+		B='$(B)' tests/bench/bench.py --readme $$file --output '$(B)/bench.json$(if $(T),.part)' || exit 1; \
+	done
 
 # Counted, not timed: the same on every machine. make check compares them with the accepted ones.
 bench-instructions: $(BENCH)/steady/libheaptop.so $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so

@@ -11,7 +11,8 @@ import tempfile
 from table import BEGIN, END
 
 ROWS = "blocks: 1,000 live|live table|stacks: 1,000 cyclic|programs: C[+][+]|leaks: 10 MB|slowdown: jq$"
-OLD = "before\n%s\nold\n%s\nafter\n"
+OLD = "before\n%s\nold\n%s\nbetween\n%s\nkept\n%s\nafter\n"
+ONE, OTHER = BEGIN % "programs", BEGIN % "viewer"
 
 
 def bench(*arguments):
@@ -29,31 +30,31 @@ def numbers_come(folder):
     return "; ".join("wider than 100 columns: " + line for line in lines if len(line) > 100)
 
 
-def tables_go_into_a_file(folder):
+def tables_go_into(folder, place):
+    """What becomes of a file with that place, and one for a table that was not measured."""
     path, results = os.path.join(folder, "text"), os.path.join(folder, "bench.json.part")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(OLD % (BEGIN, END))
+        f.write(OLD % (place, END, OTHER, END))
     done = bench("--readme", path, "--output", results)
     with open(path, encoding="utf-8") as f:
         text = f.read()
     if done.returncode or "old" in text or "| C++ " not in text:
-        return "status %d, %s, %s" % (done.returncode, done.stderr, text)
-    if not (text.startswith("before\n" + BEGIN) and text.endswith(END + "\nafter\n")):
-        return "what is around the tables changed: " + text
-    return ""
+        return text, "status %d, %s, %s" % (done.returncode, done.stderr, text)
+    if not (text.startswith("before\n" + place) and text.endswith("\nbetween\n%s\nkept\n%s\nafter\n" % (OTHER, END))):
+        return text, "what is around the tables changed: " + text
+    return text, ""
+
+
+def tables_go_into_a_file(folder):
+    text, why = tables_go_into(folder, BEGIN % "blocks, programs, leaks")
+    heads = [line for line in text.splitlines() if line.startswith("|---")]
+    return why or ("" if len(heads) == 3 else "3 tables wanted: " + text)
 
 
 def one_table_goes_into_a_file(folder):
-    path, results = os.path.join(folder, "one"), os.path.join(folder, "bench.json.part")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(OLD % (BEGIN, END))
-    done = bench("--readme", path, "--only", "^programs$", "--output", results)
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    text, why = tables_go_into(folder, ONE)
     heads = [line for line in text.splitlines() if line.startswith("|---")]
-    if done.returncode or "| C++ " not in text or len(heads) != 1:
-        return "status %d, %s, %s" % (done.returncode, done.stderr, text)
-    return ""
+    return why or ("" if len(heads) == 1 else "1 table wanted: " + text)
 
 
 def main():

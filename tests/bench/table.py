@@ -5,7 +5,8 @@ import re
 import textwrap
 
 COLUMNS = 100
-BEGIN, END = "<!-- make bench-readme writes from here -->", "<!-- to here -->"
+BEGIN, END = "<!-- make bench-readme writes %s from here -->", "<!-- to here -->"
+PLACE = re.compile(BEGIN % "(.*?)" + "\n(.*?)" + END, re.S)
 
 
 def paragraph(text):
@@ -60,11 +61,16 @@ class Section:
 
 
 def readme_write(path, text):
-    """Puts the text between the two marks of the file."""
+    """Fills the places of the file between two marks: text(keys) for the sections that the first one
+    names ("programs, storms"). A place that it gives nothing for stays as it is."""
     with open(path, encoding="utf-8") as f:
         old = f.read()
-    marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.S)
-    if len(marked.findall(old)) != 1:
-        raise SystemExit("%s has no place for the tables: %s ... %s" % (path, BEGIN, END))
+
+    def place(found):
+        new = text(found[1].split(", "))
+        return "%s\n%s\n%s" % (BEGIN % found[1], new.strip(), END) if new else found[0]
+
+    if not PLACE.search(old):
+        raise SystemExit("%s has no place for tables: %s ... %s" % (path, BEGIN % "SECTION, SECTION", END))
     with open(path, "w", encoding="utf-8") as f:
-        f.write(marked.sub(lambda _: "%s\n%s\n%s" % (BEGIN, text.strip(), END), old))
+        f.write(PLACE.sub(place, old))
