@@ -72,7 +72,12 @@ static const struct stack *replay_stack(void *ctx, uint32_t id, const char **all
 
 static const struct snap_leaks *replay_leaks(void *ctx, uint64_t ns)
 {
-	return image_leaks(((struct replay *)ctx)->image, ns);
+	const struct replay *p = ctx;
+	const struct history *h = p->history;
+	bool last = h->npoints && ns >= h->points[h->npoints - 1].ns;
+
+	/* The scan at a process's end may come after its last tick. */
+	return image_leaks(p->image, last ? UINT64_MAX : ns);
 }
 
 static struct replay *replay_find(struct recording *r, uint32_t number)

@@ -134,6 +134,9 @@ int headless_close(struct headless *t, struct snapshot *s, int rc)
 	if (failed && (t->fd != STDERR_FILENO || o->format == OPTIONS_TEXT))
 		verdict_print(s, o, ended);
 	snapshot_unref(s);
+	if (t->leaks)
+		leak_request_cancel(t->leaks);
+	run_recording_end(t->run);
 	leak_request_free(t->leaks);
 	status = run_close(t->run);
 	resident_free(&t->resident);

@@ -171,6 +171,16 @@ static bool is_worth_writing(const struct visit *v, struct stream *s)
 	return s->ticks++ > 0 || s->final || v->closing || (!s->last->forked && has_begun(s->last));
 }
 
+/* The scan of a process at its end may become known after its last tick. */
+static void scan_take(const struct visit *v, const struct stream *s, struct session *m)
+{
+	struct snapshot *now = s->ended ? NULL : session_tick(m);
+
+	if (now && now->leaks != s->last->leaks)
+		stream_note(v->recorder, now);
+	snapshot_unref(now);
+}
+
 static void member_write(void *ctx, struct session *m)
 {
 	const struct visit *v = ctx;
@@ -180,6 +190,7 @@ static void member_write(void *ctx, struct session *m)
 	if (v->children != (session_identity(m)->pid != v->pid))
 		return;
 	if (s && s->final) {
+		scan_take(v, s, m);
 		member_end(v, s, m);
 		return;
 	}

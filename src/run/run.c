@@ -51,6 +51,7 @@ struct run {
 	bool waits_at_exit;
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
+	bool recorded; /* run_recording_end */
 	bool hang_up; /* our terminal is gone, so the program's is closed */
 };
 
@@ -566,18 +567,26 @@ static void recording_end(struct run *r)
 	past_close(&r->past, r->watch, r->hang_up ? HANG_UP_TIMEOUT_NS : names);
 }
 
+void run_recording_end(struct run *r)
+{
+	if (r->recorded)
+		return;
+	r->recorded = true;
+	end_await(r);
+	recording_end(r);
+	if (r->watch)
+		event_option_end(&r->past.events, run_session(r));
+}
+
 int run_close(struct run *r)
 {
 	const char *kept = NULL;
 	int status = 0;
 
 	terminal_drop(r);
-	end_await(r);
-	recording_end(r);
-	if (r->watch) {
-		event_option_end(&r->past.events, run_session(r));
+	run_recording_end(r);
+	if (r->watch)
 		session_sample_leave(process_tree_session(r->watch));
-	}
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);

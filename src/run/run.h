@@ -68,6 +68,9 @@ void run_end(struct run *r);
 void run_end_expect(struct run *r);
 /* Our terminal is gone: run_close hangs the program up. */
 void run_hang_up(struct run *r);
+/* Waits for the program's end if it was asked to end, and closes the recordings. Before the leak
+ * scans that are in them are freed; run_close does it otherwise. */
+void run_recording_end(struct run *r);
 /*
  * Closes everything, removes what is not needed any more and says what stays. Returns the exit
  * status that the program's end asks for.

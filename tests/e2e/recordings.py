@@ -299,6 +299,23 @@ def screen():
     check(b"asked_keep" in done.stdout, done.stdout.decode())
 
 
+@case("the leak scans of a report are in the recording, those of children, too")
+def leaks_of_report():
+    def scans(rep):
+        return [(p.get("leaks") and [(s["class"], s["blocks"], s["bytes"], s["site"]) for s in p["leaks"]["sites"]])
+                for p in [rep, *rep["children"]]]
+
+    for command in ([target("leaks")], ["sh", "-c", '"$0"; exit 0', target("leaks")]):
+        fresh()
+        out = os.path.join(scratch, "report.json")
+        run([HEAPTOP, "--record", FILE, "-d", "0.1", "--leak-check", "--report", "--format", "json", "-o", out, "--",
+             *command], env=env())
+        with open(out, encoding="utf-8") as f:
+            want = scans(json.load(f))
+        check(any(want), "no leaks in the report")
+        check_equal(scans(read()), want, "leak scans of %s in the recording" % command)
+
+
 @case("the leak scan of the exit is in the recording; no key asks for what it lacks")
 def leaks_and_keys():
     fresh()
