@@ -288,6 +288,10 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat
 	$(Q)B='$(B)' SOAK=1 tests/e2e/leaks_helped.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/record_faults.py
 	$(Q)B='$(B)' tests/soak/diff_programs.py
+	$(Q)B='$(B)' tests/soak/tick_instants.py
+	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)
+	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
+	$(Q)B='$(B)' WATCH='--record-events FILE --lossless -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_matrix.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_programs.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_scan.py

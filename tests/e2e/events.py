@@ -221,6 +221,14 @@ def agree_gawk():
     agree([need("gawk"), "BEGIN { for (i = 0; i < 3000; i++) a[i % 500] = a[i % 300] i; print length(a) }"])
 
 
+@case("a logger agrees at 1,000 random instants: bc")
+def agree_bc():
+    program = path("program.bc")
+    with open(program, "w", encoding="ascii") as f:
+        f.write("scale=20\nfor (i = 0; i < 200; i++) a[i * 7 % 50] = sqrt(i + 2)\nquit\n")
+    agree([need("bc"), "-q", program])
+
+
 @case("a logger agrees whenever 4 threads that pass blocks to and fro are quiet")
 def agree_threads():
     _, _, file = record([behind(), target("event_threads"), "20", "2000"], "--lossless")

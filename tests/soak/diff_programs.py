@@ -23,6 +23,7 @@ PLAIN = ("-O2", "-g")
 LIMIT = 600  # seconds, for a compiler
 
 LUA = r"""
+collectgarbage('stop') -- else its times depend on what is planted
 local t, s, c = {}, {}, {}
 for i = 1, 3000 do t[i] = { name = 'n' .. i, v = i, f = function() return i end } end
 for i = 1, 500 do s[#s + 1] = string.rep('x', i) end
@@ -258,7 +259,8 @@ REGISTRY = ("lstate.c", "  Table *registry = luaH_new(L);", "  Table *registry =
 BODY = ("bc/storage.c", "f->f_body = bc_malloc (BC_START_SIZE);", "f->f_body = bc_malloc (4*BC_START_SIZE);")
 STORED = ("bc/storage.c", "  f_count = 0;", "  f_count = 0;\n" + block(7777))
 FIELDS = ("field.c", "FBANKV_CHUNK_SIZE * sizeof(CELL *);", "4 * FBANKV_CHUNK_SIZE * sizeof(CELL *);")
-CHUNK = ("zmalloc.c", "#define\t CHUNK\t\t256", "#define\t CHUNK\t\t1024")
+ALLOCATOR = ("rexp1.c", "    p = malloc(sz);", "    p = malloc(sz + 4000);")
+REGEXP = ("regexp.c", "#include", "#include")  # which includes it
 VARIABLES = ("bi_vars.c", "    register SYMTAB *s;\n", "    register SYMTAB *s;\n" + block(20000))
 KEYWORDS = ("kw.c", "    register SYMTAB *q;\n", "    register SYMTAB *q;\n" + block(20000))
 ARRAY = ("array.c", "   size_t sz = (STARTING_HMASK+1)*sizeof(DUAL_LINK) ;", "   size_t sz = 40*(STARTING_HMASK+1)*sizeof(DUAL_LINK) ;")
@@ -298,7 +300,7 @@ PLANTED = [
     ("mawk", "a site moves to another function", (VARIABLES,), (KEYWORDS,),
      [("appeared", "kw_init"), ("vanished", "bi_vars_init")]),
     ("mawk", "an inlined function grows", (), (FIELDS,), [("grew", "allocate_fbankv")]),
-    ("mawk", "the program's own allocator takes more", (), (CHUNK,), [("grew", "zmalloc")]),
+    ("mawk", "the program's own allocator takes more", (), (ALLOCATOR, REGEXP), [("grew", "RE_malloc")]),
     ("mawk", "a file is renamed, lines change, and a function there grows", (),
      (ARRAY, lines("array.c", "#include"), ("rename", "array.c", "table.c")), [("grew", "make_empty_table")]),
 ]

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings of ticks against an independent logger, a second library preloaded behind ours: at each tick of a real
+program at which that was quiet, the live bytes and blocks of each caller are those of the logger. The programs read
+commands from a pipe, and are quiet when they have answered. Arguments: ticks of each program (default 1,000)."""
+
+import bisect
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
+
+from proving import HEAPTOP, TARGETS, add_case, check, check_equal, environment, need, run, run_cases, scratch
+
+TICKS = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
+DELAY_S = 0.1
+PAUSE_S = 0.15  # a tick or two
+RECORD_BYTES = 32
+
+# A program, and its command number N, which it answers with a line.
+PROGRAMS = {
+    "python3": ([os.path.realpath(sys.executable), "-I", "-S", "-u", "-c",
+                 "import sys, random\nr = random.Random(1)\nd = {}\n"
+                 "for n in sys.stdin:\n"
+                 " for i in range(r.randrange(300)): d[r.randrange(500)] = 'x' * r.randrange(900)\n"
+                 " print(len(d))"], "%d\n"),
+    "perl": (["perl", "-e", "$| = 1; srand(1); while (<STDIN>) { for (1 .. rand 300) { $h{int rand 500} = 'x' x rand 900 } "
+              "print scalar(keys %h), \"\\n\" }"], "%d\n"),
+    "gawk": (["gawk", "BEGIN { srand(1) } { for (i = int(rand() * 300); i > 0; i--) { k = int(rand() * 500); "
+              "delete a[k]; a[k] = sprintf(\"%*d\", int(rand() * 900), i) } print length(a); fflush() }"], "%d\n"),
+    "sqlite3": (["sqlite3", ":memory:"], "create table if not exists t(a,b); with recursive c(x) as (select 1 union all "
+                "select x+1 from c where x<100) insert into t select x, randomblob(abs(random() %% 300)) from c; "
+                "delete from t where a %% 7 = %d %% 7; select count(*) from t;\n"),
+    "bc": (["bc", "-q"], "for(i=0;i<60;i++) a[(i*%d)%%300]=2^(i*7)\n1\n"),
+}
+
+
+def wrapper(log):
+    """A command before the program's own, which preloads the logger behind libheaptop."""
+    path = log + ".sh"
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\nLD_PRELOAD=$LD_PRELOAD:%s EVENT_LOG=%s PYTHONMALLOC=malloc\n"
+                "export LD_PRELOAD EVENT_LOG PYTHONMALLOC\nexec \"$@\"\n"
+                % (os.path.join(TARGETS, "plugin", "logger.so"), log))
+    os.chmod(path, 0o700)
+    return path
+
+
+def log_of(log):
+    names = [n for n in os.listdir(scratch) if n.startswith(os.path.basename(log) + ".") and not n.endswith(".sh")]
+    check_equal(len(names), 1, "logs")
+    return os.path.join(scratch, names[0])
+
+
+def records(path):
+    """The number of records so far."""
+    with open(path, "rb") as f:
+        class Kinds:
+            def __len__(self):
+                return os.fstat(f.fileno()).st_size // RECORD_BYTES
+
+            def __getitem__(self, i):
+                f.seek(i * RECORD_BYTES + 24)
+                return struct.unpack("Q", f.read(8))[0] == 0
+        return bisect.bisect_left(Kinds(), True)
+
+
+def driven(file, log, command, line):
+    """Runs the program under a recorder for the ticks. When it was quiet, by records of the log."""
+    quiet = set()
+    with subprocess.Popen([HEAPTOP, "--record", file, "-d", str(DELAY_S), "--headless", "--", wrapper(log), *command],
+                          env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
+        end, n = time.monotonic() + TICKS * DELAY_S, 0
+        while time.monotonic() < end:
+            n += 1
+            p.stdin.write((line % n).encode())
+            p.stdin.flush()
+            check(p.stdout.readline(), "the program ended")
+            quiet.add(records(log_of(log)))
+            time.sleep(PAUSE_S)  # ticks come meanwhile; those that do not are not looked at
+        p.stdin.close()
+        p.stdout.read()
+        check_equal(p.wait(60), 0, "status")
+    return quiet
+
+
+def states(path, quiet):
+    """By (allocations, frees): live (bytes, blocks) of each caller, when it was quiet."""
+    live, sums, counts, out = {}, {}, [0, 0], {}
+
+    def add(sign, size, caller):
+        counts[sign < 0] += 1
+        size_of, blocks = sums.get(caller, (0, 0))
+        sums[caller] = (size_of + sign * size, blocks + sign)
+
+    with open(path, "rb") as f:
+        for n, (addr, size, caller, kind) in enumerate(struct.iter_unpack("4Q", f.read((max(quiet) + 1) * RECORD_BYTES))):
+            if n in quiet:
+                out[tuple(counts)] = {c: v for c, v in sums.items() if v != (0, 0)}
+            if kind == 1:
+                live[addr] = (size, caller)
+                add(1, size, caller)
+            elif addr in live:
+                add(-1, *live.pop(addr))
+    return out
+
+
+def callers(rep):
+    """Live (bytes, blocks) by the return address of the innermost call."""
+    sums = {}
+    for site in rep["sites"]:
+        caller = next(int(f["pc"], 16) for f in site["stack"] if int(f["pc"], 16))
+        size, blocks = sums.get(caller, (0, 0))
+        sums[caller] = (size + site["live_bytes"], blocks + site["live_blocks"])
+    return {c: v for c, v in sums.items() if v != (0, 0)}
+
+
+def agree(name):
+    command, line = PROGRAMS[name]
+    file, log, same = os.path.join(scratch, name + ".rec"), os.path.join(scratch, "log-" + name), 0
+    quiet = driven(file, log, [need(command[0]), *command[1:]], line)
+    known = states(log_of(log), quiet)
+    for tick in range(TICKS):
+        done = run([HEAPTOP, "-r", file, "--format", "json", "--top", "0", "--at", "%.2fs" % (tick * DELAY_S)])
+        if done.returncode:
+            continue  # before the first tick, or after the last
+        rep = json.loads(done.stdout)
+        want = known.get((rep["totals"]["allocs"], rep["totals"]["frees"]))
+        if want is not None:
+            check_equal(callers(rep), want, "live by caller at %.2fs" % (tick * DELAY_S))
+            same += 1
+    check(same >= TICKS // 4, "only %d of %d ticks were quiet" % (same, TICKS))
+    print("# %s: %d ticks agree" % (name, same))
+
+
+for _name in PROGRAMS:
+    add_case("a logger agrees at the ticks of " + _name, lambda name=_name: agree(name))
+
+run_cases()
