@@ -287,6 +287,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat
 	$(Q)B='$(B)' HEAPTOP_SCANS=20 HEAPTOP_COPY=always tests/e2e/leaks_live.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/leaks_helped.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/record_faults.py
+	$(Q)B='$(B)' SOAK=1 tests/e2e/at_peak.py
 	$(Q)B='$(B)' tests/soak/diff_programs.py
 	$(Q)B='$(B)' tests/soak/tick_instants.py
 	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)

@@ -10,6 +10,7 @@ from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, fr
                      report, report_of_segment, run, run_cases, segment_files, target, total)
 
 PROGRAM = target("peaked")
+PROGRAMS_OF_8 = 100 if "SOAK" in os.environ else 3
 WANT = {"base": (100_000, 100), "spike": (500_000, 50), "later": (0, 0)}
 
 
@@ -129,6 +130,29 @@ def by_threads():
     # (shm/counter_peak.h), and one by which the figure of the peak may be above it.
     off = 5 * max(6 * 4096, t["peak_live_bytes"] / 64) + t["peak_live_bytes"] / 65536
     check(t["peak_live_bytes"] - t["at_peak_bytes"] <= off, "%s, may be off by %d" % (t, off))
+
+
+def off_by(peak, threads):
+    """By how much the composition may be below the peak: shm/counter_peak.h. Besides the threads there are the first
+    one and the shared slot."""
+    return 4 * max((threads + 2) * 4096, peak / 64) + peak / 65536
+
+
+@case("of %d random programs of 8 threads the composition is within its bound" % PROGRAMS_OF_8)
+def random_programs():
+    lowest = 1
+    for seed in range(1, PROGRAMS_OF_8 + 1):
+        done, rep = report([target("peak_random"), "8", str(seed)])
+        most, largest = map(int, done.stdout.split())
+        t, moving = rep["totals"], 8 * largest  # the program itself counts a block later, or earlier
+        check_sums(rep)
+        check(abs(t["peak_live_bytes"] - most) <= off_by(most, 8) / 4 + moving + 20000,
+              "program %d: the peak is %d, not %d" % (seed, t["peak_live_bytes"], most))
+        check(t["at_peak_bytes"] >= most - off_by(most, 8) - moving, "program %d: composition of %d, peak %d" % (
+            seed, t["at_peak_bytes"], most))
+        check(t["at_peak_bytes"] <= t["peak_live_bytes"], "program %d: more than the peak" % seed)
+        lowest = min(lowest, t["at_peak_bytes"] / t["peak_live_bytes"])
+    print("# the lowest composition is %.2f %% of the peak" % (100 * lowest))
 
 
 @case("estimates at the peak, while sampling")

@@ -164,6 +164,8 @@ def report(command, options=(), **how):
     out = os.path.join(scratch, "report.json")
     if os.path.exists(out):
         os.unlink(out)
+    if "--sample" in options and "--record-events" in WATCH:
+        raise Skip("--record-events records no samples")
     done = run([HEAPTOP, *watch_options(), "--report", "--format", "json", "-o", out, *options, "--", *command], **how)
     done.stderr = re.sub(RESULT, b"", done.stderr) if WATCH else done.stderr
     if not os.path.exists(out) or os.path.getsize(out) == 0:
