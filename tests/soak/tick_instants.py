@@ -81,7 +81,7 @@ def driven(file, log, command, line):
             p.stdin.flush()
             check(p.stdout.readline(), "the program ended")
             quiet.add(records(log_of(log)))
-            time.sleep(PAUSE_S)  # ticks come meanwhile; those that do not are not looked at
+            time.sleep(PAUSE_S)  # ticks come meanwhile; those that do not are not compared
         p.stdin.close()
         p.stdout.read()
         check_equal(p.wait(60), 0, "status")

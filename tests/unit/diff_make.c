@@ -30,7 +30,8 @@ static const char *row_text(const struct diff *d, size_t i)
 	if (i >= d->nrows)
 		return "none";
 	snprintf(text, sizeof(text), "%s %s %s %llu %llu", diff_kind_word(r->kind),
-		diff_match_word(r->match), snapshot_frame(site->stack, site->stack->title)->function,
+		diff_match_word(r->match),
+		snapshot_frame(site->stack, site->stack->title)->function,
 		(unsigned long long)r->change[VALUE_LIVE].a,
 		(unsigned long long)r->change[VALUE_LIVE].b);
 	return text;
