@@ -153,7 +153,7 @@ const struct key_binding keys_table[] = {
 	{ TIME, "^", { '^', 0 }, IN_TIMED, moments_highest, 0, PLACE_HELP, NULL, NULL, NULL,
 		"the highest tick" },
 	{ TIME, "J", { 'J', 0 }, IN_TIMED, moments_jump, 0, PLACE_HELP, NULL, NULL, NULL,
-		"the largest rise between two ticks; again: what was allocated in it" },
+		"the largest rise between two ticks; again: the next largest" },
 	{ TIME, "'", { '\'', 0 }, IN_TIMED, moments_mark, -1, PLACE_HELP, NULL, NULL, NULL,
 		"the mark before this moment" },
 	{ TIME, "\"", { '"', 0 }, IN_TIMED, moments_mark, 1, PLACE_HELP, NULL, NULL, NULL,

@@ -229,39 +229,42 @@ static void jump_message(struct ui *ui, const struct timeline *t, uint64_t rise)
 	uint64_t peak = peak_between(t, rise);
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	if (peak)
+	units_bytes(a, rise);
+	if (ui->moments.jumps > 1)
+		ui_message(ui, "rise %u: +%s in one tick; s , shows where it came from, J the next",
+			ui->moments.jumps, a);
+	else if (peak)
 		ui_message(ui,
-			"the largest rise: +%s in one tick; P shows the peak of %s between two",
-			units_bytes(a, rise), units_bytes(b, peak));
+			"the largest rise: +%s in one tick; P shows the peak of %s between two", a,
+			units_bytes(b, peak));
 	else
 		ui_message(ui,
-			"the largest rise: +%s in one tick; J again shows where it came from",
-			units_bytes(a, rise));
+			"the largest rise: +%s in one tick; s , shows where it came from, J the "
+			"next",
+			a);
 }
 
-/* First to the tick after it, then to the range that it is. */
+/* The tick after the largest rise; from one, that of the next largest. */
 void moments_jump(struct ui *ui, int arg, int key)
 {
+	struct moments_state *st = &ui->moments;
 	const struct timeline *t = past_of(ui);
-	size_t i = t ? timeline_jump(t) : 0;
-	uint64_t to, from, rise;
-	bool again;
+	bool again = t && st->jumps && ui_moment(ui) == SNAP_PAST && st->cursor_ns == st->jump_ns;
+	size_t i = t ? timeline_jump(t, again ? timeline_index(t, st->jump_ns) : 0) : 0;
 
 	if (!t)
 		return;
 	if (!i) {
-		ui_message(ui, "live bytes never rose in the time that is kept");
+		ui_message(ui, again ? "there is no smaller rise"
+				     : "live bytes never rose in the time that is kept");
 		return;
 	}
-	to = t->points[i].ns;
-	from = t->points[i - 1].ns;
-	rise = t->points[i].live_bytes - t->points[i - 1].live_bytes;
-	again = ui_moment(ui) == SNAP_PAST && ui->moments.cursor_ns == to && from < to;
-	ui->moments.has_start = again;
-	ui->moments.start_ns = from;
-	cursor_set(ui, to);
+	st->has_start = false;
+	st->jumps = again ? st->jumps + 1 : 1;
+	st->jump_ns = t->points[i].ns;
+	cursor_set(ui, st->jump_ns);
 	if (ui_moment(ui) == SNAP_PAST && !ui->message[0])
-		jump_message(ui, t, rise);
+		jump_message(ui, t, timeline_rise(t, i));
 }
 
 void moments_mark(struct ui *ui, int step, int key)

@@ -223,7 +223,10 @@ static void tree_cell(
 		units_bytes(out, row->small ? 0 : n->self_bytes);
 		break;
 	case TREE_ROWS_RATE:
-		units_rate(out, row->small ? row->small_rate : n->rate_bytes_per_s);
+		if (ui_moment(ui) == SNAP_PEAK)
+			strcpy(out, "-");
+		else
+			units_rate(out, row->small ? row->small_rate : n->rate_bytes_per_s);
 		break;
 	case TREE_ROWS_BLOCKS:
 		units_count(out, row->small ? row->small_blocks : n->blocks);
@@ -349,7 +352,7 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 		&s, 70, STYLE_PLAIN, "%" PRIu64 " call site%s", n->sites, n->sites == 1 ? "" : "s");
 	if (tree_table_has_changes(ui))
 		pane_changes(ui, n, &s);
-	else
+	else if (ui_moment(ui) != SNAP_PEAK)
 		pane_rates(n, &s);
 	infoline_draw(&s, y, 1, width - 2);
 }

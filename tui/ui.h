@@ -233,6 +233,8 @@ struct setup_line {
 struct moments_state {
 	struct moment shown, before; /* before: where key P returns to */
 	bool has_start; /* one end of a range is set: */
+	uint64_t jump_ns; /* where key J led to last, */
+	unsigned jumps; /* and to how many rises in a row; 0: none */
 	uint64_t start_ns, cursor_ns; /* it, and the cursor, which may be the earlier of the two */
 	/* Home and End move the cursor while the last key did. */
 	bool active, was_active;

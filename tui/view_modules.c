@@ -275,7 +275,10 @@ static void modules_cell(
 		units_percent(out, o->live_bytes, ui->shown->totals.live_bytes);
 		break;
 	case BY_RATE:
-		units_rate(out, o->rate_bytes_per_s);
+		if (ui_moment(ui) == SNAP_PEAK)
+			strcpy(out, "-");
+		else
+			units_rate(out, o->rate_bytes_per_s);
 		break;
 	case BY_BLOCKS:
 		units_count(out, o->live_blocks);

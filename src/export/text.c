@@ -108,8 +108,9 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 }
 
 static void text_traffic(
-	struct strbuf *out, const struct snap_totals *t, const struct export_options *o)
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
+	const struct snap_totals *t = &s->totals;
 	char allocs[UNITS_MAX + 8], frees[UNITS_MAX + 8], reallocs[UNITS_MAX + 8];
 	char bytes[UNITS_MAX + 8], share[UNITS_MAX];
 
@@ -119,8 +120,9 @@ static void text_traffic(
 		units_exact(frees, t->frees), units_plural(t->frees),
 		units_exact(bytes, t->alloc_bytes));
 	text_error(out, t->error.alloc_bytes, o);
-	strbuf_printf(out, " byte%s allocated, %s realloc%s\n", units_plural(t->alloc_bytes),
-		units_exact(reallocs, t->reallocs), units_plural(t->reallocs));
+	strbuf_printf(out, " byte%s allocated, %s realloc%s%s\n", units_plural(t->alloc_bytes),
+		units_exact(reallocs, t->reallocs), units_plural(t->reallocs),
+		s->moment == SNAP_PEAK ? " (until the end)" : "");
 	strbuf_printf(out, "temporary %s alloc%s (%s%%)\n", units_exact(allocs, t->temporary),
 		units_plural(t->temporary), units_percent(share, t->temporary, t->allocs));
 }
@@ -384,7 +386,7 @@ static void text_process(
 {
 	text_head(out, s, o);
 	text_live(out, s, o);
-	text_traffic(out, &s->totals, o);
+	text_traffic(out, s, o);
 	text_range(out, s, o);
 	text_proc(out, &s->proc);
 	mapped_text(out, s);
@@ -393,8 +395,11 @@ static void text_process(
 	leaks_text(out, s, o);
 	wrong_frees_text(out, s, o);
 	marks_text(out, s);
-	text_sizes(out, s, text_glyphs(o));
-	text_lifetimes(out, s, text_glyphs(o));
+	/* Those of the peak are not known. */
+	if (s->moment != SNAP_PEAK) {
+		text_sizes(out, s, text_glyphs(o));
+		text_lifetimes(out, s, text_glyphs(o));
+	}
 	at_peak_text(out, s, o);
 	text_sites(out, s, o);
 	mapped_text_sites(out, s, o);

@@ -3,7 +3,9 @@
 #include "src/model/moment.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "src/util/array.h"
 
 struct snapshot *moment_derive_room(
@@ -94,4 +96,46 @@ struct snapshot *moment_peak(struct snapshot *base)
 	s->totals.live_blocks = base->totals.at_peak_blocks;
 	moment_clear_present(s);
 	return s;
+}
+
+static void site_alone(struct snap_site *site)
+{
+	site->allocs = site->live_blocks;
+	site->alloc_bytes = site->live_bytes;
+	site->frees = site->temporary = 0;
+}
+
+static void totals_alone(struct snap_totals *t)
+{
+	t->allocs = t->live_blocks;
+	t->alloc_bytes = t->live_bytes;
+	t->frees = t->free_bytes = t->reallocs = t->temporary = 0;
+}
+
+void moment_alone(struct snapshot *s, struct snap_site *sites, char notice[MOMENT_NOTICE_MAX])
+{
+	char at[UNITS_MAX];
+
+	for (size_t i = 0; i < s->nsites; i++) {
+		sites[i] = s->sites[i];
+		site_alone(&sites[i]);
+	}
+	s->sites = sites;
+	totals_alone(&s->totals);
+	/* It ran then, however it ended: these blocks are not unfreed. */
+	s->state = SNAP_RUNNING;
+	s->now_realtime_ns = s->start_realtime_ns + s->uptime_ns;
+	memset(s->sizes, 0, sizeof(s->sizes));
+	memset(s->lifetimes, 0, sizeof(s->lifetimes));
+	s->proc = (struct snap_proc){ 0 };
+	s->nthreads = 0;
+	if (s->history_step_ns && s->history_points > s->uptime_ns / s->history_step_ns + 1)
+		s->history_points = (unsigned)(s->uptime_ns / s->history_step_ns) + 1;
+	while (s->moments && s->moments->ns > s->uptime_ns)
+		s->moments = s->moments->before;
+	s->since = s->until = NULL;
+	snprintf(notice, MOMENT_NOTICE_MAX,
+		"this is the program's peak, at %s: only what was live then is known",
+		units_duration(at, s->uptime_ns));
+	s->notice = notice;
 }

@@ -22,5 +22,12 @@ void moment_clear_present(struct snapshot *s);
  * without totals.has_at_peak, ENOMEM.
  */
 struct snapshot *moment_peak(struct snapshot *base);
+/*
+ * Makes a copy of such a snapshot, whose other figures are of now, one that stands alone: as if its
+ * blocks were all that was ever allocated, with a notice that says so. `sites` gets its sites,
+ * s->nsites of them; they and `notice` must live as long as it.
+ */
+#define MOMENT_NOTICE_MAX 96
+void moment_alone(struct snapshot *s, struct snap_site *sites, char notice[MOMENT_NOTICE_MAX]);
 
 #endif

@@ -42,7 +42,14 @@ struct moment {
 
 /* Index of the last point with ns <= `ns`; the first point if there is none. `npoints` > 0. */
 size_t timeline_index(const struct timeline *t, uint64_t ns);
-/* The largest rise of live bytes between two neighbouring points: index of the second; 0: none. */
-size_t timeline_jump(const struct timeline *t);
+/*
+ * The largest rise of live bytes between two neighbouring points: index of the second; 0: none. Of
+ * rises in a row only those larger than their neighbours count, so that a ramp is not gone through
+ * tick by tick. `after`: the largest that is smaller than the rise to this point, or as large and
+ * later; 0: of all.
+ */
+size_t timeline_jump(const struct timeline *t, size_t after);
+/* The rise to point i from the one before it; 0: there is none. */
+uint64_t timeline_rise(const struct timeline *t, size_t i);
 
 #endif

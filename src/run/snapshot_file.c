@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/export/formats.h"
+#include "src/model/moment.h"
 #include "src/record/recording.h"
 #include "src/run/output_file.h"
 
@@ -75,25 +77,39 @@ static int export_put(const struct saving *s, const struct export_format *format
 	return output_file_put(s->fd, &text, s->o) == 0 ? 0 : -EIO;
 }
 
-/* A recording of one tick. It replaces the empty file. */
-static int recording_put(const struct saving *s)
+static int tick_put(const struct saving *s, const struct snapshot *all)
 {
 	struct recording_options options = { .version = HEAPTOP_VERSION };
 	char message[RECORDING_MESSAGE_MAX];
 	struct recording_writer *w = recording_create(s->path, &options, message);
-	struct snapshot all = whole(s);
 	int rc, closed;
 
 	if (!w)
 		return -EIO;
-	/* At its peak the program ran, however it ended: these blocks are not unfreed. */
-	if (all.moment == SNAP_PEAK)
-		all.state = SNAP_RUNNING;
-	rc = recording_add(w, &all);
+	rc = recording_add(w, all);
 	if (rc == 0)
-		rc = recording_end(w, &all);
+		rc = recording_end(w, all);
 	closed = recording_close(w);
 	return rc ? rc : closed;
+}
+
+/* A recording of one tick. It replaces the empty file. */
+static int recording_put(const struct saving *s)
+{
+	struct snapshot all = whole(s);
+	struct snap_site *sites = NULL;
+	char notice[MOMENT_NOTICE_MAX];
+	int rc;
+
+	if (all.moment == SNAP_PEAK) {
+		sites = malloc((all.nsites + 1) * sizeof(*sites));
+		if (!sites)
+			return -ENOMEM;
+		moment_alone(&all, sites, notice);
+	}
+	rc = tick_put(s, &all);
+	free(sites);
+	return rc;
 }
 
 /* Returns the descriptor of a new file, or -errno. */

@@ -284,6 +284,11 @@ def saved():
     rep = read(file=os.path.join(scratch, peak))
     check_equal((rep["process"]["state"], rep["totals"]["live_bytes"]), ("copy", want["totals"]["peak_live_bytes"]),
                 "the peak, not an end with unfreed blocks")
+    for figure, of in (("allocs", "live_blocks"), ("alloc_bytes", "live_bytes")):
+        check_equal(rep["totals"][figure], rep["totals"][of], "all that was allocated, in a file of the peak")
+        check(all(s[figure] == s[of] for s in rep["sites"]), "sites in a file of the peak")
+    check_equal((rep["totals"]["frees"], sum(s["allocs"] for s in rep["size_histogram"])), (0, 0), "what is of the end")
+    check("only what was live then is known" in (rep["process"].get("notice") or rep.get("notice") or ""), str(rep["process"]))
 
 
 @case("a recording on the screen")

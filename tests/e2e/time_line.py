@@ -20,7 +20,7 @@ SCRIPT = """:size 120x30
 :save-display %(scratch)s/highest
 F J
 :save-display %(scratch)s/jump
-J
+s ,
 :save-display %(scratch)s/range
 P
 :save-display %(scratch)s/peak

@@ -137,10 +137,18 @@ TEST(jumps)
 	paper_keys(&p, "FJ");
 	CHECK_INT(at(), CANNED_SPIKE);
 	CHECK(sees("largest rise: +"));
-	paper_keys(&p, "J");
+	paper_keys(&p, "s,");
 	CHECK(sees("RANGE 9:11-9:12") && sees("SINCE▼"));
 	paper_keys(&p, "F");
 	CHECK(sees("sort LIVE") && sees("▲9:12"));
+	/* From one rise to the next largest; after another key it begins anew. */
+	paper_keys(&p, "JJ");
+	CHECK(at() != CANNED_SPIKE && sees("rise 2: +"));
+	paper_keys(&p, "J");
+	CHECK(sees("rise 3: +"));
+	paper_keys(&p, ",J");
+	CHECK_INT(at(), CANNED_SPIKE);
+	CHECK(sees("the largest rise: +"));
 	paper_close(&p);
 }
 

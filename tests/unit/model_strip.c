@@ -138,12 +138,34 @@ TEST(a_million_ticks)
 	free(p);
 }
 
+/* A ramp of three, a step of the same height as its middle, and a small one. */
+TEST(rises_from_the_largest_on)
+{
+	static const uint64_t live[] = { 0, 10, 60, 90, 90, 140, 140, 145, 100 };
+	struct timeline_point p[9] = { { 0 } };
+	struct timeline t = line_of(p, 9);
+	size_t at = 0;
+
+	for (size_t i = 0; i < 9; i++)
+		p[i] = (struct timeline_point){ .ns = i * S, .live_bytes = live[i] };
+	CHECK_INT(at = timeline_jump(&t, at), 2);
+	CHECK_INT(timeline_rise(&t, at), 50);
+	CHECK_INT(at = timeline_jump(&t, at), 5);
+	CHECK_INT(at = timeline_jump(&t, at), 7);
+	CHECK_INT(timeline_jump(&t, at), 0);
+	CHECK_INT(timeline_rise(&t, 8), 0);
+	CHECK_INT(timeline_rise(&t, 9), 0);
+	t.npoints = 1;
+	CHECK_INT(timeline_jump(&t, 0), 0);
+}
+
 int main(void)
 {
 	RUN(a_spike_is_in_a_cell_at_every_width);
 	RUN(cells_stay_while_it_grows);
 	RUN(a_cell_stands_for_its_highest_tick);
 	RUN(it_begins_where_ticks_do);
+	RUN(rises_from_the_largest_on);
 	RUN(hostile_times_are_no_trouble);
 	RUN(a_million_ticks);
 	return check_end();
