@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ticks kept in memory: each comes back as it was; thinning keeps extremes and marks, and the
- * limit holds. */
+/*
+ * The ticks kept in memory: each comes back as it was; thinning keeps extremes and marks, and the
+ * limit holds. Long because every figure of a snapshot is compared.
+ */
 #include <errno.h>
 #include "src/model/moment.h"
 #include "src/record/history.h"
