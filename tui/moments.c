@@ -207,7 +207,7 @@ void moments_highest(struct ui *ui, int arg, int key)
 	if (ui_moment(ui) != SNAP_NOW && !ui->message[0])
 		ui_message(ui, "the highest tick: %s; the peak was %s (P: call sites at the peak)",
 			units_bytes(a, ui->shown->totals.live_bytes),
-			units_bytes(b, ui->shown->totals.peak_live_bytes));
+			units_bytes(b, ui_newest(ui)->totals.peak_live_bytes));
 }
 
 /* The peak, if it is a spike between two ticks, higher than the largest rise between ticks; or 0.

@@ -348,8 +348,8 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 		infoline_left(&s, 80, STYLE_PLAIN, "self %s", units_bytes(a, n->self_bytes));
 	infoline_left(&s, 75, STYLE_PLAIN, "%s block%s", units_exact(a, n->blocks),
 		n->blocks == 1 ? "" : "s");
-	infoline_left(
-		&s, 70, STYLE_PLAIN, "%" PRIu64 " call site%s", n->sites, n->sites == 1 ? "" : "s");
+	infoline_left(&s, 70, STYLE_PLAIN, "%s call site%s", units_exact(a, n->sites),
+		units_plural(n->sites));
 	if (tree_table_has_changes(ui))
 		pane_changes(ui, n, &s);
 	else if (ui_moment(ui) != SNAP_PEAK)

@@ -421,9 +421,9 @@ static void modules_status(struct ui *ui, char *text, size_t cap)
 	for (size_t i = 0; i < l->count; i++)
 		lack += module_rows_names(modules_row(ui, i)) > MODULE_ROWS_LINES;
 	if (l->count)
-		snprintf(text, cap, "%s-%s of %s modules   %zu without line numbers",
+		snprintf(text, cap, "%s-%s of %s module%s   %zu without line numbers",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
-			lack);
+			units_plural(l->count), lack);
 }
 
 static bool modules_matches(const struct ui *ui, const struct filter *f, size_t row)

@@ -319,8 +319,9 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
 
 	if (l->count)
-		snprintf(text, cap, "%s-%s of %s threads that allocated   %s",
+		snprintf(text, cap, "%s-%s of %s thread%s that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
+			units_plural(l->count),
 			threads_ranged(ui)	    ? "what each did in the range"
 			: ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
 			: ui_moment(ui) == SNAP_NOW ? "counting live blocks"

@@ -27,16 +27,26 @@ static const char *frame_basename(const char *path)
 
 const char *const name_styles[NAMES_COUNT] = { "short", "full", "mangled", "address" };
 
-/* "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it means that
- * the name is unknown. */
-static void frame_address(const struct frame *f, char *buf, size_t cap)
+/*
+ * "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it means that
+ * the name is unknown. The end stays, "?? …so.3+0x4f1c0": it tells frames of one module apart.
+ */
+static void frame_address(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap)
 {
 	const char *unnamed = f->function ? "" : "?? ";
+	size_t used = strlen(unnamed), limit = frame_limit(cells);
+	char text[FRAME_TEXT_MAX];
 
 	if (f->module->name[0])
-		snprintf(buf, cap, "%s%s+0x%" PRIx64, unnamed, f->module->name, f->offset);
+		snprintf(text, sizeof(text), "%s+0x%" PRIx64, f->module->name, f->offset);
 	else
-		snprintf(buf, cap, "%s0x%" PRIx64, unnamed, f->pc);
+		snprintf(text, sizeof(text), "0x%" PRIx64, f->pc);
+	if (used >= limit || used >= cap) {
+		text_elide(out, cap, text, limit, true, ascii);
+		return;
+	}
+	memcpy(out, unnamed, used);
+	text_elide(out + used, cap - used, text, limit - used, true, ascii);
 }
 
 void frame_name(const struct frame *f, enum name_style style, unsigned cells, bool ascii, char *out,
@@ -44,18 +54,16 @@ void frame_name(const struct frame *f, enum name_style style, unsigned cells, bo
 {
 	const char *name = style == NAMES_MANGLED && f->mangled ? f->mangled : f->function;
 	bool addressed = !f->function || style == NAMES_ADDRESS;
-	char text[FRAME_TEXT_MAX];
 
 	if (cap == 0)
 		return;
 	out[0] = '\0';
-	if (!addressed && style == NAMES_SHORT) {
-		name_shorten(out, cap, name, frame_limit(cells), true, ascii);
-		return;
-	}
 	if (addressed)
-		frame_address(f, text, sizeof(text));
-	text_elide(out, cap, addressed ? text : name, frame_limit(cells), false, ascii);
+		frame_address(f, cells, ascii, out, cap);
+	else if (style == NAMES_SHORT)
+		name_shorten(out, cap, name, frame_limit(cells), true, ascii);
+	else
+		text_elide(out, cap, name, frame_limit(cells), false, ascii);
 }
 
 void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap)

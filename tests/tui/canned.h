@@ -520,6 +520,8 @@ static inline struct snapshot *canned_earlier(const struct canned *c, struct sna
 	s->range_from_ns = c->moment.from_ns;
 	s->uptime_ns = t * CANNED_S;
 	s->totals = made->totals;
+	if (t < 552) /* the peak is of then */
+		s->totals.peak_live_bytes = s->totals.live_bytes;
 	s->has_alive = s->kept = false;
 	s->threads = now->threads;
 	s->range = c->moment.kind == SNAP_RANGE ? canned_range(from, t) : NULL;

@@ -133,7 +133,8 @@ TEST(jumps)
 	begin();
 	paper_keys(&p, "^");
 	CHECK_INT(at(), CANNED_SPIKE);
-	CHECK(sees("the highest tick") && sees("▲9:12") == false && sees("PAST 9:12 of"));
+	CHECK(sees("the highest tick") && sees("the peak was 655.0M") && sees("▲9:12") == false &&
+		sees("PAST 9:12 of"));
 	paper_keys(&p, "FJ");
 	CHECK_INT(at(), CANNED_SPIKE);
 	CHECK(sees("largest rise: +"));
@@ -153,6 +154,19 @@ TEST(jumps)
 }
 
 /* The largest rise of the ticks is then not what the graph shows. */
+/* The highest kept tick may be before the peak. */
+TEST(the_peak_of_all_time_is_named)
+{
+	begin();
+	p.canned.few = 400;
+	p.canned.still = true;
+	p.canned.seconds = 500;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "^");
+	CHECK(at() < 552 && sees("the peak was 655.0M"));
+	paper_close(&p);
+}
+
 TEST(a_jump_names_the_peak_between_two_ticks)
 {
 	begin();
@@ -461,6 +475,7 @@ int main(void)
 	RUN(home_and_end_belong_to_what_moved_last);
 	RUN(leaps_columns_and_ends);
 	RUN(jumps);
+	RUN(the_peak_of_all_time_is_named);
 	RUN(a_jump_names_the_peak_between_two_ticks);
 	RUN(marks_are_found_on_the_line);
 	RUN(a_range_counts_what_is_between);

@@ -106,6 +106,12 @@ TEST(cells_of_names)
 	CHECK_STR(text(COL_LINE, 1, &utf8), "arena.c:118");
 	CHECK_STR(text(COL_SITE, 2, &utf8), "?? libfoo.so.3+0x4f1c0");
 	CHECK_STR(text(COL_LINE, 2, &utf8), "libfoo.so.3");
+	{
+		struct row_style narrow = utf8;
+
+		narrow.site_cells = 16;
+		CHECK_STR(text(COL_SITE, 2, &narrow), "?? …so.3+0x4f1c0");
+	}
 	CHECK_STR(text(COL_SITE, 3, &utf8), "?? 0x7f1122334455");
 	CHECK_STR(text(COL_LINE, 3, &utf8), "");
 }
