@@ -483,7 +483,7 @@ bool action_is_frozen(const struct ui *ui)
 
 bool action_can_freeze(const struct ui *ui)
 {
-	return ui_moment(ui) == SNAP_NOW && !shown_moment_is_replay(ui);
+	return ui_moment(ui) == SNAP_NOW && (ui->frozen || ui_program_runs(ui));
 }
 
 bool action_is_tree(const struct ui *ui)

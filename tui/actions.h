@@ -38,7 +38,7 @@ bool action_can_sample(const struct ui *ui);
 bool action_can_save(const struct ui *ui);
 bool action_has_kinds(const struct ui *ui);
 bool action_is_frozen(const struct ui *ui);
-bool action_can_freeze(const struct ui *ui); /* not the past, which stands still */
+bool action_can_freeze(const struct ui *ui); /* what stands still needs no freezing */
 bool action_is_tree(const struct ui *ui);
 bool action_is_processes(const struct ui *ui);
 bool action_is_held(const struct ui *ui);

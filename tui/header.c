@@ -418,7 +418,8 @@ static void header_order(const struct ui *ui, struct infoline *s)
 	if (ui_moment(ui) == SNAP_RANGE && header_shows_end(ui))
 		infoline_right(s, 88, STYLE_WARN, "as of %s",
 			moment_words_clock(ui, ui->shown->uptime_ns, clock));
-	if (ui_counts_since(ui) && ui_moment(ui) != SNAP_RANGE)
+	if (ui_counts_since(ui) && ui_moment(ui) != SNAP_RANGE &&
+		ui_view(ui)->scope & (IN_SITES | IN_TREE | IN_MODULES | IN_DETAIL))
 		header_since(ui->shown, s);
 	if (ui->hold)
 		infoline_right(s, 85, STYLE_WARN, "order held (o)");

@@ -393,10 +393,10 @@ static const struct {
 	{ settings_sync_save, settings_can_save },
 	{ view_processes_toggle, processes_can_list },
 	{ view_events_show, view_events_can },
-	{ moments_live, shown_moment_is_elsewhere },
+	{ moments_live, shown_moment_can_leave },
 	{ moments_step, shown_moment_can },
 	{ moments_peak, shown_moment_has_peak },
-	{ moments_start, shown_moment_is_past },
+	{ moments_start, shown_moment_can_range },
 };
 
 static bool key_can(const struct ui *ui, const struct key_binding *b)

@@ -105,13 +105,17 @@ static void idle_range(struct ui *ui, char *text, size_t cap)
 {
 	const struct snap_since *sum = &ui->moments.sum;
 	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX], d[UNITS_MAX];
+	bool ends = shown_moment_can_leave(ui);
+	int used;
 
 	sum_range(ui);
-	snprintf(text, cap, "F %s   allocated %s in %s block%s, freed %s: %s%s   s ends it",
-		now_word(ui), units_bytes(a, sum->alloc_bytes), units_count(b, sum->allocs),
+	used = ends ? snprintf(text, cap, "F %s   ", now_word(ui)) : 0;
+	snprintf(text + used, cap - (size_t)used, "allocated %s in %s block%s, freed %s: %s%s%s",
+		units_bytes(a, sum->alloc_bytes), units_count(b, sum->allocs),
 		units_plural(sum->allocs), units_bytes(c, snapshot_since_freed(sum)),
 		sum->bytes < 0 ? "-" : "+",
-		units_bytes(d, sum->bytes < 0 ? -(uint64_t)sum->bytes : (uint64_t)sum->bytes));
+		units_bytes(d, sum->bytes < 0 ? -(uint64_t)sum->bytes : (uint64_t)sum->bytes),
+		ends ? "   s ends it" : "");
 }
 
 void moment_words_idle(struct ui *ui, char *text, size_t cap)
@@ -129,10 +133,16 @@ void moment_words_idle(struct ui *ui, char *text, size_t cap)
 			units_bytes(a, t->live_bytes), units_bytes(b, t->peak_live_bytes));
 		break;
 	case SNAP_PAST:
-		snprintf(text, cap,
-			"F %s   , . step   ( ) tenth   ^ highest   J jump   s range   %s%s",
-			now_word(ui), moment_words_clock(ui, ui->shown->uptime_ns, clock),
-			wall_clock(ui, ui->shown->uptime_ns, wall));
+		if (!shown_moment_can_leave(ui))
+			snprintf(text, cap,
+				"this file was opened at %s%s; --at chooses another moment",
+				moment_words_clock(ui, ui->shown->uptime_ns, clock),
+				wall_clock(ui, ui->shown->uptime_ns, wall));
+		else
+			snprintf(text, cap,
+				"F %s   , . step   ( ) tenth   ^ highest   J jump   s range   %s%s",
+				now_word(ui), moment_words_clock(ui, ui->shown->uptime_ns, clock),
+				wall_clock(ui, ui->shown->uptime_ns, wall));
 		break;
 	case SNAP_RANGE:
 		idle_range(ui, text, cap);

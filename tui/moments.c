@@ -342,6 +342,10 @@ void moments_live(struct ui *ui, int arg, int key)
 							  : "this is the newest moment");
 		return;
 	}
+	if (!shown_moment_can_leave(ui)) {
+		ui_message(ui, "this file was opened at one moment; --at chooses another");
+		return;
+	}
 	ui->moments.has_start = false;
 	if (ui_moment(ui) == SNAP_NOW)
 		refresh_freeze(ui, false);
@@ -355,7 +359,7 @@ void moments_live(struct ui *ui, int arg, int key)
 
 bool moments_leave(struct ui *ui)
 {
-	if (ui_moment(ui) == SNAP_NOW)
+	if (ui_moment(ui) == SNAP_NOW || !shown_moment_can_leave(ui))
 		return false;
 	moments_live(ui, 0, 0);
 	return true;

@@ -15,6 +15,17 @@ bool shown_moment_is_elsewhere(const struct ui *ui)
 	return ui_moment(ui) != SNAP_NOW || ui->frozen;
 }
 
+bool shown_moment_can_leave(const struct ui *ui)
+{
+	return ui->frozen || ui_moment(ui) == SNAP_PEAK ||
+	       (ui_moment(ui) != SNAP_NOW && ui->source->timeline);
+}
+
+bool shown_moment_can_range(const struct ui *ui)
+{
+	return shown_moment_is_past(ui) && ui_timeline(ui);
+}
+
 uint64_t shown_moment_newest_ns(const struct ui *ui)
 {
 	const struct snapshot *s = ui_newest(ui);
@@ -48,7 +59,9 @@ bool shown_moment_is_peak(const struct ui *ui)
 
 bool shown_moment_has_peak(const struct ui *ui)
 {
-	return ui->source->moment_show && ui->shown && ui->shown->totals.has_at_peak;
+	/* A diff has two sides: of their peaks, it is another one. */
+	return ui->source->moment_show && ui->shown && ui->shown->totals.has_at_peak &&
+	       !ui->shown->compared;
 }
 
 bool shown_moment_is_past(const struct ui *ui)

@@ -12,6 +12,9 @@
 bool shown_moment_can(const struct ui *ui);
 /* Is another moment than now shown, or are the rows frozen? */
 bool shown_moment_is_elsewhere(const struct ui *ui);
+/* Is there a way from it to now? A file of one moment has none. And may a range start there? */
+bool shown_moment_can_leave(const struct ui *ui);
+bool shown_moment_can_range(const struct ui *ui);
 /* The newest tick's time since the program's start, whichever moment is shown. */
 uint64_t shown_moment_newest_ns(const struct ui *ui);
 /* Is the past that of a recording? */

@@ -368,6 +368,24 @@ TEST(frozen_is_not_past)
 	paper_close(&p);
 }
 
+/* A file of all events, opened with --at: there is nowhere to go. */
+TEST(a_moment_that_is_all_there_is)
+{
+	begin();
+	paper_keys(&p, "s((");
+	p.source.timeline = NULL;
+	refresh_tick(&p.ui);
+	CHECK(sees("RANGE ") && sees("allocated ") && !sees("F LIVE") && !sees("s ends it"));
+	CHECK(!sees("s end range") && !sees("Space "));
+	paper_keys(&p, "F");
+	CHECK(sees("RANGE ") && sees("--at chooses another"));
+	screen_key(&p.ui, KEY_ESC);
+	CHECK(sees("RANGE "));
+	paper_keys(&p, "P");
+	CHECK(sees("PEAK 9:12") && sees("F LIVE"));
+	paper_close(&p);
+}
+
 TEST(without_a_past_all_is_as_before)
 {
 	begin();
@@ -486,6 +504,7 @@ int main(void)
 	RUN(views_of_now_say_that_they_are);
 	RUN(a_site_that_did_not_exist_says_so);
 	RUN(frozen_is_not_past);
+	RUN(a_moment_that_is_all_there_is);
 	RUN(without_a_past_all_is_as_before);
 	RUN(equal_times_do_not_hold_the_cursor);
 	RUN(the_first_snapshot_may_be_of_the_past);
