@@ -21,6 +21,7 @@
 #include "tui/settings_sync.h"
 #include "tui/view_detail.h"
 #include "tui/view_events.h"
+#include "tui/view_frees.h"
 #include "tui/view_leaks.h"
 #include "tui/view_map.h"
 #include "tui/view_marks.h"
@@ -178,6 +179,10 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "!", { '!', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_suppress, 0, PLACE_HINT,
 		"suppress", NULL, NULL,
 		"suppress this leak; adds a rule to the last --suppressions file" },
+	{ LEAK, "w", { 'w', 0 }, IN_DATA | IN_FREES, view_frees_show, 0, PLACE_HELP, NULL, NULL, NULL,
+		"wrong frees: mismatched, twice, of no block; and back" },
+	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_FREES, view_frees_stacks, 0, PLACE_BAR,
+		"Stacks", "Hide", view_frees_is_open, "in Wrong frees: both call stacks, and without them" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column with that number; again: reverse" },

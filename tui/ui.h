@@ -179,6 +179,14 @@ struct marks_state {
 	unsigned naming; /* the one that the prompt asks a name for */
 };
 
+/* Which row has its stacks listed. */
+struct frees_state {
+	struct list list;
+	bool has_open;
+	enum snap_wrong_kind kind;
+	uint32_t site, alloc_site;
+};
+
 struct events_state {
 	struct list list;
 	struct event_line *copy; /* owned: the lines of `held`; NULL: the list follows the end */
@@ -317,6 +325,7 @@ struct ui {
 	struct map_state map;
 	struct threads_state threads;
 	struct marks_state marks;
+	struct frees_state frees;
 	struct moments_state moments;
 	struct detail_state detail;
 	struct events_state events;

@@ -2,6 +2,7 @@
 /* The table of all views (view.h): the one place that knows each of them. */
 #include "tui/view_detail.h"
 #include "tui/view_events.h"
+#include "tui/view_frees.h"
 #include "tui/view_help.h"
 #include "tui/view_leaks.h"
 #include "tui/view_map.h"
@@ -29,6 +30,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_EVENTS] = &view_events,
 	[VIEW_WHY] = &view_why,
 	[VIEW_MARKS] = &view_marks,
+	[VIEW_FREES] = &view_frees,
 	[VIEW_HELP] = &view_help,
 	[VIEW_SETTINGS] = &view_settings,
 	[VIEW_PROCESSES] = &view_processes,

@@ -31,6 +31,7 @@ struct canned {
 	const char *notice;
 	const char *error; /* tick fails with it */
 	uint64_t untracked;
+	unsigned wrong; /* rows of wrong frees, of CANNED_WRONG */
 	size_t lines; /* of output */
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
@@ -234,6 +235,24 @@ static inline void canned_stop(struct snapshot *s)
 		sites[i].rate_bytes_per_s = sites[i].allocs_per_s = 0;
 }
 
+#define CANNED_WRONG 3
+static inline void canned_wrong_fill(struct snapshot *s, unsigned rows)
+{
+	static const struct snap_wrong_free wrong[CANNED_WRONG] = {
+		{ SNAP_WRONG_MISMATCHED, 12, 3192, 0x5000, 0, 0, 90, 23, &canned_rows[1].stack,
+			&canned_rows[6].stack, "free", "operator new[]" },
+		{ SNAP_WRONG_SIZED, 2, 512, 0x6000, 0, 320, 91, 24, &canned_rows[0].stack,
+			&canned_rows[9].stack, "operator delete", "operator new" },
+		{ SNAP_WRONG_UNKNOWN, 1, 0, 0x7ffc1230, 0, 0, 92, 0, &canned_rows[4].stack, NULL,
+			"free", NULL },
+	};
+
+	s->wrong = wrong;
+	s->nwrong = rows;
+	for (unsigned i = 0; i < rows; i++)
+		s->totals.wrong_frees[wrong[i].kind] += wrong[i].count;
+}
+
 static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 {
 	uint64_t t = c->seconds;
@@ -252,6 +271,7 @@ static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 	s->totals.reallocs_per_s = 2100;
 	s->totals.growth_bytes_per_s = 1.48e6;
 	s->rates_ns = 10 * CANNED_S;
+	canned_wrong_fill(s, c->wrong);
 	s->totals.untracked_blocks = c->untracked;
 	s->totals.untracked_bytes = c->untracked * 100;
 	s->proc = (struct snap_proc){ .rss = 538ull << 20,

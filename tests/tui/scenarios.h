@@ -36,6 +36,11 @@ static inline void program_with_events(struct canned *c)
 	c->missed = 1234;
 }
 
+static inline void program_with_wrong_frees(struct canned *c)
+{
+	c->wrong = CANNED_WRONG;
+}
+
 static inline void program_with_past(struct canned *c)
 {
 	c->past = true;
@@ -76,6 +81,7 @@ static const struct scenario scenarios[] = {
 	{ "sampled-detail", "Enter\n", program_sampled },
 	{ "detail", "j Enter\n", NULL },
 	{ "events", "j Enter E\n", program_with_events },
+	{ "wrong-frees", "w j Enter\n", program_with_wrong_frees },
 	{ "detail-end", "j Enter PgDn PgDn\n", NULL },
 	{ "tree", "t j j l\n", NULL },
 	{ "tree-up", "t i j j\n", NULL },

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The list of wrong frees, and the stacks of one. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static struct paper p;
+
+static void begin(unsigned rows)
+{
+	paper_open(&p, 40, 110, false);
+	p.canned.wrong = rows;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "w");
+	paper_draw(&p);
+}
+
+static bool sees(const char *what)
+{
+	paper_draw(&p);
+	return paper_find(&p, what) >= 0;
+}
+
+TEST(rows)
+{
+	begin(3);
+	CHECK(sees("Wrong frees") && sees("COUNT") && sees("KIND") && sees("BYTES"));
+	CHECK(sees("12 mismatched   3.1k free in http::Conn::Conn"));
+	CHECK(sees("; operator new[] in session::Store::touch"));
+	CHECK(sees(" 2 sized         512 operator delete in cache::Shard::insert"));
+	CHECK(sees(" 1 unknown         0 free in arena_new"));
+	CHECK(sees("1 of no block, or of one freed before; 14 that do not fit the block"));
+	paper_keys(&p, "w");
+	CHECK(!sees("mismatched"));
+	paper_close(&p);
+}
+
+TEST(enter_lists_both_stacks)
+{
+	begin(3);
+	paper_keys(&p, "j\r");
+	CHECK(sees("sized: 2 blocks, 512 bytes, freed by operator delete as one of 320 bytes, the "
+		   "last"));
+	CHECK(sees("cache.cc:97") && sees("hyo.cc:7") && !sees("conn.cc:88"));
+	CHECK(sees("freed") && sees("allocated"));
+	/* Of another row. */
+	paper_keys(&p, "k\r");
+	CHECK(sees("conn.cc:88") && sees("session.cc:133") && !sees("cache.cc:97"));
+	/* From a line below a row: hides them, and the cursor is on the row. */
+	paper_keys(&p, "jjj\r");
+	CHECK(!sees("conn.cc:88"));
+	CHECK_INT(p.ui.frees.list.cursor, 0);
+	paper_close(&p);
+}
+
+TEST(unknown_blocks_have_no_stack)
+{
+	begin(3);
+	paper_keys(&p, "G\r");
+	CHECK(sees("unknown: 1 x free of 0x7ffc1230, never a block") && sees("arena.c:118"));
+	CHECK(sees("(the stack is not known)"));
+	paper_close(&p);
+}
+
+TEST(the_rows_may_change_under_it)
+{
+	begin(3);
+	paper_keys(&p, "G\rG");
+	p.canned.wrong = 1;
+	refresh_tick(&p.ui);
+	CHECK(sees("mismatched") && !sees("unknown:"));
+	p.canned.wrong = 0;
+	refresh_tick(&p.ui);
+	CHECK(sees("no wrong frees"));
+	paper_keys(&p, "\rjk");
+	CHECK(sees("no wrong frees"));
+	paper_close(&p);
+}
+
+TEST(search)
+{
+	begin(3);
+	paper_keys(&p, "/arena\r");
+	CHECK(!sees("not found"));
+	CHECK_INT(p.ui.frees.list.cursor, 2);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(rows);
+	RUN(enter_lists_both_stacks);
+	RUN(unknown_blocks_have_no_stack);
+	RUN(the_rows_may_change_under_it);
+	RUN(search);
+	return check_end();
+}
