@@ -93,7 +93,7 @@ static void take(struct ui *ui, struct snapshot *s)
 {
 	if (!s)
 		return;
-	s = kinds_take(s, ui->kinds);
+	s = kinds_take(ignored_take(ui->ignored, s), ui->kinds);
 	snapshot_unref(ui->current);
 	ui->current = s;
 	ui->growing = growth_rank(s, NULL, 0);

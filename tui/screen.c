@@ -40,6 +40,8 @@ void screen_init(struct ui *ui, const struct tui_source *source, const struct tu
 	ui->tree.changes_order.sort = TREE_TABLE_SINCE;
 	ui->modules.changes_order.sort = 1; /* SINCE, DELTA */
 	ui->group.by = options->group;
+	if (options->ignored)
+		ui->ignored = ignored_new(options->ignored);
 	find_filter_set(ui, options->filter);
 	settings_sync_start(ui);
 }
@@ -56,6 +58,7 @@ void screen_free(struct ui *ui)
 	}
 	find_free(ui);
 	rows_free(ui);
+	ignored_free(ui->ignored);
 	strbuf_free(&ui->clipboard);
 	*ui = (struct ui){ 0 };
 }

@@ -11,6 +11,7 @@
 #include "src/model/columns.h"
 #include "src/model/event_line.h"
 #include "src/model/groups.h"
+#include "src/model/ignored.h"
 #include "src/model/leaks.h"
 #include "src/model/map.h"
 #include "src/model/settings.h"
@@ -168,6 +169,7 @@ struct tui_options {
 	bool ascii, no_mouse;
 	bool tree; /* start in the call tree */
 	const char *filter; /* show only what matches: src/model/filter.h; NULL: all */
+	const struct ignored_rules *ignored; /* sites in one row: src/model/ignored.h; NULL: none */
 	enum group_by group; /* initial grouping of the rows */
 	enum name_style names;
 	bool show_hidden; /* initial state of key H */

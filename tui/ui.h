@@ -326,6 +326,7 @@ struct ui {
 	struct threads_state threads;
 	struct marks_state marks;
 	struct frees_state frees;
+	struct ignored *ignored; /* owned, or NULL */
 	struct moments_state moments;
 	struct detail_state detail;
 	struct events_state events;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/diff/diff_snapshot.h"
+#include "src/model/ignored.h"
 #include "src/run/failure.h"
 #include "src/run/load.h"
 #include "src/util/text.h"
@@ -26,7 +27,7 @@ static void runs_drop(struct diff_run *r)
 }
 
 /* 0, or after one line on stderr the exit status. What was loaded stays. */
-static int runs_load(struct diff_run *r, const struct options *o)
+static int runs_load(struct diff_run *r, struct ignored *g, const struct options *o)
 {
 	for (int side = 0; side < 2; side++)
 		for (unsigned i = 0; i < o->diff[side].count; i++) {
@@ -34,7 +35,7 @@ static int runs_load(struct diff_run *r, const struct options *o)
 
 			if (!run)
 				return FAILURE_EXIT;
-			r->run[side][r->count[side]++] = run;
+			r->run[side][r->count[side]++] = ignored_take(g, run);
 		}
 	return 0;
 }
@@ -58,13 +59,18 @@ static struct diff *runs_compare(const struct diff_run *r, enum snap_value value
 
 struct diff_run *diff_run_open(const struct options *o)
 {
+	struct ignored *g;
+	int rc;
 	struct diff_run *r = calloc(1, sizeof(*r));
 
 	if (!r) {
 		failure_print_errno("cannot compare", ENOMEM);
 		return NULL;
 	}
-	if (runs_load(r, o) == 0) {
+	g = ignored_new(&o->ignored);
+	rc = runs_load(r, g, o);
+	ignored_free(g);
+	if (rc == 0) {
 		r->diff = runs_compare(r, o->value);
 		if (r->diff)
 			return r;

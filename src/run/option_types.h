@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
+#include "src/model/ignored.h"
 #include "src/model/value.h"
 #include "src/run/condition.h"
 #include "src/session/sampling_control.h"
@@ -115,6 +116,7 @@ struct options {
 	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists separated by colons */
 	unsigned nsource_paths;
 	const char *filter; /* a valid filter (src/model/filter.h); NULL: all */
+	struct ignored_rules ignored; /* valid ones */
 	/* The past. */
 	uint64_t history_limit; /* bytes that each process's history may take; 0: no history */
 	const char *record; /* file to record to, or NULL */

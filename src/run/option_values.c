@@ -375,6 +375,27 @@ int option_values_fail_on(struct options *o, const char *value, struct option_er
 	return 0;
 }
 
+static int rule_add(
+	const char **rules, unsigned *count, const char *value, struct option_error *why)
+{
+	if (*count == IGNORED_RULES_MAX)
+		return error_too_many(why, IGNORED_RULES_MAX);
+	if (!ignored_is_rule(value, why->text))
+		return -EINVAL;
+	rules[(*count)++] = value;
+	return 0;
+}
+
+int option_values_ignore(struct options *o, const char *value, struct option_error *why)
+{
+	return rule_add(o->ignored.ignore, &o->ignored.nignore, value, why);
+}
+
+int option_values_only(struct options *o, const char *value, struct option_error *why)
+{
+	return rule_add(o->ignored.only, &o->ignored.nonly, value, why);
+}
+
 int option_values_suppressions(struct options *o, const char *value, struct option_error *why)
 {
 	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)

@@ -40,6 +40,8 @@ option_values_set option_values_format;
 option_values_set option_values_value;
 option_values_set option_values_fail_on;
 option_values_set option_values_suppressions;
+option_values_set option_values_ignore;
+option_values_set option_values_only;
 option_values_set option_values_leak_check;
 option_values_set option_values_leak_roots;
 option_values_set option_values_leak_heuristics;

@@ -63,10 +63,11 @@ int report_put(
 			"--value peak", "the composition of the peak was not recorded");
 	options_of(&e, s, o);
 	e.memory = parts->memory;
-	e.whole = s;
 	e.verdict = parts->verdict;
 	e.timeline = parts->timeline;
 	selection_make(&v, s, o);
+	e.whole = v.whole;
+	e.sites = v.whole->nsites;
 	e.groups = v.rows != v.sites ? v.rows : NULL;
 	strbuf_flow(&text, fd);
 	export_formats[o->format].write(

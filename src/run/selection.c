@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/model/filter.h"
+#include "src/model/ignored.h"
 
 static void children_make(struct selection *v, const struct snapshot *s, const struct options *o)
 {
@@ -27,6 +28,26 @@ static void children_make(struct selection *v, const struct snapshot *s, const s
 	v->groups.snap.children = v->children + v->count;
 }
 
+/* The snapshot with one row for the sites that the options ignore; `s` if there are none. */
+static const struct snapshot *ignoring_make(
+	struct selection *v, const struct snapshot *s, const struct options *o)
+{
+	struct snapshot *of = (struct snapshot *)(uintptr_t)s; /* for its count of references */
+	struct ignored *g = ignored_new(&o->ignored);
+
+	if (!g)
+		return s;
+	snapshot_ref(of);
+	v->ignoring = ignored_take(g, of);
+	ignored_free(g);
+	return v->ignoring;
+}
+
+static bool has_rules(const struct options *o)
+{
+	return o->ignored.nignore + o->ignored.nonly > 0;
+}
+
 void selection_make(struct selection *v, const struct snapshot *s, const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
@@ -36,13 +57,15 @@ void selection_make(struct selection *v, const struct snapshot *s, const struct 
 	};
 	size_t capacity = 0;
 
-	*v = (struct selection){ .sites = s };
+	*v = (struct selection){ 0 };
+	s = ignoring_make(v, s, o);
+	v->whole = v->sites = s;
 	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->site, &capacity) == 0)
 		v->sites = &v->matching;
 	v->rows = v->sites;
 	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &request) == 0)
 		v->rows = &v->groups.snap;
-	if (s->nchildren && (f || o->group != GROUP_STACK))
+	if (s->nchildren && (f || o->group != GROUP_STACK || has_rules(o)))
 		children_make(v, s, o);
 	filter_free(f);
 }
@@ -55,6 +78,7 @@ void selection_free(struct selection *v)
 	free(v->children);
 	free(v->site);
 	groups_free(&v->groups);
+	snapshot_unref(v->ignoring);
 }
 
 bool selection_wants_threads(const struct options *o)

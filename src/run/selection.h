@@ -11,7 +11,9 @@
 
 struct selection {
 	const struct snapshot *sites, *rows; /* the same, unless rows are groups of sites */
+	const struct snapshot *whole; /* without the filter */
 	/* The rest is private to selection.c. */
+	struct snapshot *ignoring; /* one reference; NULL: nothing is ignored */
 	struct snapshot matching;
 	struct snap_site *site;
 	struct groups groups;
@@ -20,7 +22,8 @@ struct selection {
 	size_t count;
 };
 
-/* Without memory, unfiltered or ungrouped sites are selected. Valid as long as `s`. */
+/* Without memory, unfiltered or ungrouped sites are selected. Valid as long as `s`, which may be
+ * referred to. */
 void selection_make(struct selection *v, const struct snapshot *s, const struct options *o);
 void selection_free(struct selection *v);
 /* Whether the options need the ages of blocks. */

@@ -45,6 +45,7 @@ struct tui_options screen_run_options(
 		.no_mouse = o->no_mouse,
 		.tree = o->tree,
 		.filter = o->filter,
+		.ignored = &o->ignored,
 		.group = o->group,
 		.names = o->names,
 		.show_hidden = o->show_hidden,

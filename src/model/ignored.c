@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Leaves call sites out (ignored.h). A stack with all names is judged once, since the screen asks
+ * at each tick. Main thread.
+ */
+#include "src/model/ignored.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/model/moment.h"
+
+enum verdict { UNKNOWN, KEPT, LEFT_OUT };
+
+struct ignored {
+	struct filter *ignore[IGNORED_RULES_MAX], *only[IGNORED_RULES_MAX];
+	unsigned nignore, nonly;
+	/* By site id, of the image that owns the snapshots. */
+	const void *owner;
+	uint8_t *verdict;
+	uint32_t room;
+};
+
+bool ignored_is_rule(const char *text, char why[FILTER_WHY_MAX])
+{
+	struct filter *f = filter_parse(text, why);
+	bool all = f && filter_match_text(f, "");
+
+	filter_free(f);
+	if (all)
+		snprintf(why, FILTER_WHY_MAX, "must name a function, file or module");
+	return f && !all;
+}
+
+static unsigned rules_parse(
+	struct filter *out[IGNORED_RULES_MAX], const char *const *text, unsigned count)
+{
+	char why[FILTER_WHY_MAX];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		out[n] = filter_parse(text[i], why);
+		n += out[n] != NULL;
+	}
+	return n;
+}
+
+struct ignored *ignored_new(const struct ignored_rules *rules)
+{
+	struct ignored *g = rules->nignore + rules->nonly > 0 ? calloc(1, sizeof(*g)) : NULL;
+
+	if (!g)
+		return NULL;
+	g->nignore = rules_parse(g->ignore, rules->ignore, rules->nignore);
+	g->nonly = rules_parse(g->only, rules->only, rules->nonly);
+	return g;
+}
+
+void ignored_free(struct ignored *g)
+{
+	if (!g)
+		return;
+	for (unsigned i = 0; i < g->nignore; i++)
+		filter_free(g->ignore[i]);
+	for (unsigned i = 0; i < g->nonly; i++)
+		filter_free(g->only[i]);
+	free(g->verdict);
+	free(g);
+}
+
+/* ---- which ------------------------------------------------------------------------------- */
+
+static bool stack_has(const struct stack *stack, struct filter *const *rule, unsigned rules)
+{
+	for (uint32_t i = 0; i < stack->nframes; i++)
+		for (unsigned j = 0; j < rules; j++)
+			if (filter_match_frame(rule[j], snapshot_frame(stack, i)))
+				return true;
+	return false;
+}
+
+static bool is_out(const struct ignored *g, const struct stack *stack)
+{
+	return stack_has(stack, g->ignore, g->nignore) ||
+	       (g->nonly > 0 && !stack_has(stack, g->only, g->nonly));
+}
+
+static void verdicts_forget(struct ignored *g, const void *owner)
+{
+	if (g->room)
+		memset(g->verdict, UNKNOWN, g->room);
+	g->owner = owner;
+}
+
+/* Where to remember the verdict on a site; NULL: nowhere. */
+static uint8_t *verdict_at(struct ignored *g, uint32_t id)
+{
+	uint32_t room = g->room ? g->room : 1024;
+	uint8_t *grown;
+
+	if (id >= 1u << 24)
+		return NULL;
+	while (room <= id)
+		room *= 2;
+	if (room > g->room) {
+		grown = realloc(g->verdict, room);
+		if (!grown)
+			return NULL;
+		memset(grown + g->room, UNKNOWN, room - g->room);
+		g->verdict = grown;
+		g->room = room;
+	}
+	return &g->verdict[id];
+}
+
+static bool is_left_out(struct ignored *g, const struct snap_site *site)
+{
+	uint8_t *known = site->stack->resolved ? verdict_at(g, site->id) : NULL;
+	bool out;
+
+	if (site->id == IGNORED_SITE)
+		return false;
+	if (known && *known != UNKNOWN)
+		return *known == LEFT_OUT;
+	out = is_out(g, site->stack);
+	if (known)
+		*known = out ? LEFT_OUT : KEPT;
+	return out;
+}
+
+/* ---- the row ----------------------------------------------------------------------------- */
+
+static const struct snap_module row_module = { "", "", "" };
+static const struct frame row_frame = { .module = &row_module, .function = "(ignored)" };
+static const struct stack row_stack = { .frames = &row_frame, .nframes = 1, .resolved = true };
+
+static void errors_add(struct snap_error *to, const struct snap_error *e)
+{
+	to->live_bytes += e->live_bytes * e->live_bytes;
+	to->live_blocks += e->live_blocks * e->live_blocks;
+	to->allocs += e->allocs * e->allocs;
+	to->alloc_bytes += e->alloc_bytes * e->alloc_bytes;
+}
+
+/* Errors of sites are independent: their squares add up. */
+static void errors_root(struct snap_error *e)
+{
+	e->live_bytes = (uint64_t)sqrt((double)e->live_bytes);
+	e->live_blocks = (uint64_t)sqrt((double)e->live_blocks);
+	e->allocs = (uint64_t)sqrt((double)e->allocs);
+	e->alloc_bytes = (uint64_t)sqrt((double)e->alloc_bytes);
+}
+
+static void since_add(struct snap_since *to, const struct snap_since *s)
+{
+	to->bytes += s->bytes;
+	to->blocks += s->blocks;
+	to->allocs += s->allocs;
+	to->alloc_bytes += s->alloc_bytes;
+	to->kept_blocks += s->kept_blocks;
+	to->kept_bytes += s->kept_bytes;
+	to->kept_of += s->kept_of;
+}
+
+static void row_add(struct snap_site *row, const struct snap_site *site)
+{
+	row->live_bytes += site->live_bytes;
+	row->live_blocks += site->live_blocks;
+	row->allocs += site->allocs;
+	row->frees += site->frees;
+	row->alloc_bytes += site->alloc_bytes;
+	row->at_peak_bytes += site->at_peak_bytes;
+	row->at_peak_blocks += site->at_peak_blocks;
+	row->temporary += site->temporary;
+	row->rate_bytes_per_s += site->rate_bytes_per_s;
+	row->allocs_per_s += site->allocs_per_s;
+	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
+		row->trend[i] += site->trend[i];
+	if (row->trend_points < site->trend_points)
+		row->trend_points = site->trend_points;
+	errors_add(&row->error, &site->error);
+	since_add(&row->since, &site->since);
+}
+
+/* Its peak is unknown: at least what it has, or had at the program's peak. */
+static void row_finish(struct snap_site *row)
+{
+	row->id = IGNORED_SITE;
+	row->alloc_function = "several";
+	row->stack = &row_stack;
+	row->peak_live_bytes =
+		row->live_bytes > row->at_peak_bytes ? row->live_bytes : row->at_peak_bytes;
+	errors_root(&row->error);
+}
+
+/* ---- leaks ------------------------------------------------------------------------------- */
+
+/* The leaks of a derived snapshot, in its memory. */
+struct leaks_room {
+	struct snap_leaks leaks;
+	struct snap_leak_site site[];
+};
+
+static void leak_add(struct snap_leak_site *to, const struct snap_leak_site *leak)
+{
+	to->sum.blocks += leak->sum.blocks;
+	to->sum.bytes += leak->sum.bytes;
+	to->indirect.blocks += leak->indirect.blocks;
+	to->indirect.bytes += leak->indirect.bytes;
+	if (to->oldest_ns == 0 || leak->oldest_ns < to->oldest_ns)
+		to->oldest_ns = leak->oldest_ns;
+}
+
+/* The row for leaks of this class, made with the first of them. */
+static struct snap_leak_site *leak_row(struct leaks_room *out, const struct snap_leak_site *leak)
+{
+	struct snap_leak_site *row;
+
+	for (size_t i = 0; i < out->leaks.nsites; i++)
+		if (out->site[i].site == IGNORED_SITE && out->site[i].class == leak->class &&
+			out->site[i].suppressed == leak->suppressed)
+			return &out->site[i];
+	row = &out->site[out->leaks.nsites++];
+	*row = (struct snap_leak_site){
+		.class = leak->class, .site = IGNORED_SITE, .suppressed = leak->suppressed
+	};
+	return row;
+}
+
+static void leaks_fold(struct ignored *g, const struct snapshot *s, struct leaks_room *out)
+{
+	out->leaks = *s->leaks;
+	out->leaks.sites = out->site;
+	out->leaks.nsites = 0;
+	for (size_t i = 0; i < s->leaks->nsites; i++) {
+		const struct snap_leak_site *leak = &s->leaks->sites[i];
+		const struct snap_site *site = snapshot_site(s, leak->site);
+
+		if (site && is_left_out(g, site))
+			leak_add(leak_row(out, leak), leak);
+		else
+			out->site[out->leaks.nsites++] = *leak;
+	}
+}
+
+/* ---- the snapshot ------------------------------------------------------------------------ */
+
+static size_t count_left_out(struct ignored *g, const struct snapshot *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->nsites; i++)
+		count += is_left_out(g, &s->sites[i]);
+	return count;
+}
+
+static void sites_fold(struct ignored *g, const struct snapshot *s, struct snap_site *out)
+{
+	struct snap_site row = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nsites; i++)
+		if (is_left_out(g, &s->sites[i]))
+			row_add(&row, &s->sites[i]);
+		else
+			out[n++] = s->sites[i];
+	row_finish(&row);
+	out[n] = row;
+}
+
+struct snapshot *ignored_take(struct ignored *g, struct snapshot *s)
+{
+	size_t leaks = s->leaks && !s->leaks->failed ? s->leaks->nsites : 0, out;
+	struct snap_site *sites;
+	struct snapshot *made;
+	void *room;
+
+	if (!g)
+		return s;
+	if (g->owner != s->owner)
+		verdicts_forget(g, s->owner);
+	out = count_left_out(g, s);
+	if (out == 0)
+		return s;
+	made = moment_derive_room(s, s->nsites - out + 1, &sites,
+		leaks ? sizeof(struct leaks_room) + leaks * sizeof(struct snap_leak_site) : 0,
+		&room);
+	if (!made)
+		return s;
+	sites_fold(g, s, sites);
+	if (leaks) {
+		leaks_fold(g, s, room);
+		made->leaks = &((struct leaks_room *)room)->leaks;
+	}
+	snapshot_unref(s);
+	return made;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Call sites that the user does not want to see: one row sums them up, so that the sum of all rows
+ * stays what it was. A rule is a filter (filter.h) of terms on text; it matches a site if it
+ * matches a frame of its stack. A site is left out if a rule of `ignore` matches, or if there are
+ * rules of `only` and none of these does. Main thread.
+ */
+#ifndef SRC_MODEL_IGNORED_H
+#define SRC_MODEL_IGNORED_H
+
+#include "src/model/filter.h"
+
+#define IGNORED_RULES_MAX 32
+#define IGNORED_SITE	  (UINT32_MAX - 1) /* id of the row */
+
+struct ignored_rules {
+	const char *ignore[IGNORED_RULES_MAX], *only[IGNORED_RULES_MAX];
+	unsigned nignore, nonly;
+};
+
+struct ignored;
+
+/* Whether a rule is one. False: one line in `why`. */
+bool ignored_is_rule(const char *text, char why[FILTER_WHY_MAX]);
+/* NULL: there are no rules, or no memory. Copies what it needs. */
+struct ignored *ignored_new(const struct ignored_rules *rules);
+void ignored_free(struct ignored *g);
+/*
+ * The snapshot with the row instead of the sites that are left out, and the rows of its leaks
+ * summed up likewise. Its children are as they were. Takes the caller's reference of `s` and
+ * returns one; `s` itself if nothing is left out, and without memory. `g` may be NULL.
+ */
+struct snapshot *ignored_take(struct ignored *g, struct snapshot *s);
+
+#endif

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--ignore and --only: rows that are left out, the row that has what they cost, in each output."""
+
+import json
+import os
+
+from proving import HEAPTOP, case, check, check_equal, environment, report, run, run_cases, scratch, target
+
+PROGRAM = [target("truth_apis")]
+WHOLE = "site_strdup"
+
+
+def named(rep):
+    return {f["function"]: s for s in rep["sites"] for f in s["stack"]}
+
+
+def sums(rep):
+    return [sum(s[key] for s in rep["sites"] if s.get("kind", "heap") == "heap")
+            for key in ("live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes")]
+
+
+@case("the sum of the rows stays the program's; the row has what is left out")
+def sums_stay():
+    truth = os.path.join(scratch, "truth")
+    env = environment(TRUTH=truth)
+    _, whole = report(PROGRAM, env=env)
+    for options, left in ((["--ignore", "function:" + WHOLE], False), (["--only", "/^%s$/" % WHOLE], True),
+                          (["--ignore", "nowhere", "--ignore", WHOLE], False)):
+        _, rep = report(PROGRAM, options, env=env)
+        check_equal(sums(rep), sums(whole), " ".join(options) + ": sums")
+        check_equal(rep["totals"]["live_bytes"], whole["totals"]["live_bytes"], "total")
+        check_equal(WHOLE in named(rep), left, " ".join(options) + ": " + WHOLE)
+        row, own = named(rep)["(ignored)"], named(whole)[WHOLE]
+        if left:
+            check_equal(len(rep["sites"]), 2, "rows")
+            check_equal(row["live_bytes"] + named(rep)[WHOLE]["live_bytes"], sums(whole)[0], "live")
+        else:
+            check_equal([row[k] for k in ("live_bytes", "allocs", "frees")],
+                        [own[k] for k in ("live_bytes", "allocs", "frees")], "the row")
+
+
+@case("leaks, text, folded stacks, groups, and a diff")
+def outputs():
+    out = {}
+    for name, options in (("text", []), ("folded", ["--format", "folded"]), ("group", ["--group", "function"]),
+                          ("leaks", ["--leak-check"])):
+        done = run([HEAPTOP, "--report", *options, "--top", "0", "--ignore", WHOLE, "--", *PROGRAM],
+                   env=environment(TRUTH=os.path.join(scratch, "truth")))
+        out[name] = done.stdout.decode() + done.stderr.decode()
+        check("(ignored)" in out[name], name + " has no such row: " + out[name][:300])
+        check(WHOLE not in out[name], name + " has the site")
+    files = []
+    for name, program in (("a", PROGRAM), ("b", ["true"])):
+        files.append(os.path.join(scratch, name + ".json"))
+        with open(files[-1], "w", encoding="utf-8") as f:
+            json.dump(report(program, env=environment(TRUTH=os.path.join(scratch, "truth")))[1], f)
+    for options, shown in (([], True), (["--ignore", WHOLE], False)):
+        done = run([HEAPTOP, "--diff", *files, "--report", "--format", "json", *options])
+        check_equal(done.returncode, 0, "diff: " + done.stderr.decode())
+        check_equal((WHOLE in done.stdout.decode(), "(ignored)" in done.stdout.decode()), (shown, not shown),
+                    "the diff has the site, the row")
+
+
+@case("the screen has the row")
+def screen():
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size 120x60\n:until exited\n:until (ignored)\n:save-display -\n")
+    done = run([HEAPTOP, "-d", "0.1", "--script", script, "--ignore", WHOLE, "--", *PROGRAM],
+               env=environment(TRUTH=os.path.join(scratch, "truth")))
+    check_equal(done.returncode, 0, "status " + done.stderr.decode())
+    check(b"(ignored)" in done.stdout and WHOLE.encode() not in done.stdout, done.stdout.decode())
+
+
+@case("a rule names something")
+def refused():
+    for rule in ("live>1M", "/(/", "", "/.*/"):
+        done = run([HEAPTOP, "--ignore", rule, "--report", "--", "true"])
+        check_equal(done.returncode, 2, "status of " + rule)
+
+
+run_cases()

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Call sites that are left out, and the row that sums them up (src/model/ignored.h). */
+#include "src/model/ignored.h"
+
+#include <stdlib.h>
+#include "tests/check.h"
+
+static const struct snap_module app = { "/srv/bin/app", "app", "" };
+static const struct snap_module ssl = { "/lib/libssl.so.3", "libssl.so.3", "" };
+static struct frame frames[3][2] = {
+	{ { .module = &app, .function = "parse", .file = "/src/parse.c", .line = 3 },
+		{ .module = &app, .function = "main", .file = "/src/main.c", .line = 9 } },
+	{ { .module = &ssl, .function = "SSL_new" },
+		{ .module = &app, .function = "connect_all", .file = "/src/net.c" } },
+	{ { .module = &app, .function = "cache::put(int)", .file = "/src/cache.cc" },
+		{ .module = &app, .function = "main", .file = "/src/main.c", .line = 12 } },
+};
+static struct stack stacks[3];
+static struct snap_site sites[3];
+static struct snap_leak_site lost[3];
+static struct snap_leaks leaks;
+
+static struct snapshot *make(void)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+
+	for (uint32_t i = 0; i < 3; i++) {
+		stacks[i] = (struct stack){ .frames = frames[i], .nframes = 2, .resolved = true };
+		sites[i] = (struct snap_site){ .id = i + 1,
+			.alloc_function = "malloc",
+			.stack = &stacks[i],
+			.live_bytes = 100u << 4 * i,
+			.live_blocks = i + 1,
+			.allocs = 10 * (i + 1),
+			.frees = 9 * (i + 1),
+			.alloc_bytes = 7000 * (i + 1),
+			.at_peak_bytes = 50,
+			.rate_bytes_per_s = 1.5,
+			.trend = { [SNAP_TREND_POINTS - 1] = 100u << 4 * i },
+			.trend_points = (uint8_t)(i + 1) };
+		lost[i] = (struct snap_leak_site){ .class = SNAP_LEAK_DEFINITE,
+			.site = i + 1,
+			.sum = { 1, 10 * (i + 1) },
+			.oldest_ns = 100 - i };
+	}
+	leaks = (struct snap_leaks){ .sites = lost, .nsites = 3 };
+	s->refs = 1;
+	s->owner = s;
+	s->sites = sites;
+	s->nsites = 3;
+	s->leaks = &leaks;
+	s->totals.live_bytes = 100 + 1600 + 25600;
+	return s;
+}
+
+static struct ignored *rules(const char *ignore, const char *only)
+{
+	struct ignored_rules r = { .nignore = ignore != NULL, .nonly = only != NULL };
+
+	r.ignore[0] = ignore;
+	r.only[0] = only;
+	return ignored_new(&r);
+}
+
+/* Bit i: the site of id i + 1 is left; bit 7: so is the row. */
+static unsigned left(const char *ignore, const char *only)
+{
+	struct ignored *g = rules(ignore, only);
+	struct snapshot *s = ignored_take(g, make());
+	unsigned bits = 0;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->nsites; i++) {
+		bits |= s->sites[i].id == IGNORED_SITE ? 1u << 7 : 1u << (s->sites[i].id - 1);
+		sum += s->sites[i].live_bytes;
+	}
+	CHECK_INT(sum, s->totals.live_bytes);
+	snapshot_unref(s);
+	ignored_free(g);
+	return bits;
+}
+
+TEST(rules_match_any_frame)
+{
+	CHECK_INT(left("parse", NULL), 0x86);
+	CHECK_INT(left("function:main", NULL), 0x82);
+	CHECK_INT(left("file:net.c", NULL), 0x85);
+	CHECK_INT(left("module:libssl", NULL), 0x85);
+	CHECK_INT(left("/^cache::/", NULL), 0x83);
+	CHECK_INT(left("nothing_has_this_name", NULL), 7);
+	CHECK_INT(left(NULL, "parse"), 0x81);
+	CHECK_INT(left(NULL, "module:app"), 7);
+	CHECK_INT(left(NULL, "nothing_has_this_name"), 0x80);
+	CHECK_INT(left("parse", "function:main"), 0x84);
+}
+
+TEST(the_row_is_the_sum)
+{
+	struct ignored *g = rules("function:main", NULL);
+	struct snapshot *s = ignored_take(g, make()), *again;
+	const struct snap_site *row = snapshot_site(s, IGNORED_SITE);
+
+	CHECK(row && s->nsites == 2);
+	CHECK_INT(row->live_bytes, 100 + 25600);
+	CHECK_INT(row->live_blocks, 4);
+	CHECK_INT(row->allocs, 40);
+	CHECK_INT(row->frees, 36);
+	CHECK_INT(row->alloc_bytes, 28000);
+	CHECK_INT(row->at_peak_bytes, 100);
+	CHECK_INT(row->trend[SNAP_TREND_POINTS - 1], 25700);
+	CHECK_INT(row->trend_points, 3);
+	CHECK(row->rate_bytes_per_s > 2.9 && row->rate_bytes_per_s < 3.1);
+	CHECK_STR(row->stack->frames[0].function, "(ignored)");
+	/* It is never left out itself. */
+	again = ignored_take(g, s);
+	CHECK(again == s);
+	snapshot_unref(again);
+	ignored_free(g);
+}
+
+TEST(leaks_are_summed_up_by_class)
+{
+	struct ignored *g = rules("function:main", NULL);
+	struct snapshot *s = ignored_take(g, make());
+
+	CHECK_INT(s->leaks->nsites, 2);
+	CHECK_INT(s->leaks->sites[0].site, IGNORED_SITE);
+	CHECK_INT(s->leaks->sites[0].sum.bytes, 40);
+	CHECK_INT(s->leaks->sites[0].sum.blocks, 2);
+	CHECK_INT(s->leaks->sites[0].oldest_ns, 98);
+	CHECK_INT(s->leaks->sites[1].site, 2);
+	CHECK_INT(leaks.nsites, 3);
+	snapshot_unref(s);
+	ignored_free(g);
+}
+
+/* Names come late; another image's sites have the same ids. */
+TEST(verdicts_follow_the_names_and_the_image)
+{
+	struct ignored *g = rules("late", NULL);
+	struct snapshot *s = make();
+
+	stacks[0].resolved = false;
+	s = ignored_take(g, s);
+	CHECK_INT(s->nsites, 3);
+	frames[0][0].function = "late";
+	stacks[0].resolved = true;
+	s = ignored_take(g, s);
+	CHECK(snapshot_site(s, IGNORED_SITE) && !snapshot_site(s, 1));
+	frames[0][0].function = "parse";
+	snapshot_unref(s);
+	s = make();
+	s->owner = &leaks;
+	s = ignored_take(g, s);
+	CHECK_INT(s->nsites, 3);
+	CHECK(!snapshot_site(s, IGNORED_SITE));
+	snapshot_unref(s);
+	ignored_free(g);
+}
+
+TEST(what_is_a_rule)
+{
+	char why[FILTER_WHY_MAX];
+
+	CHECK(ignored_is_rule("word", why) && ignored_is_rule("/re|gex/", why) &&
+		ignored_is_rule("module:libc", why));
+	CHECK(!ignored_is_rule("live>1M", why));
+	CHECK_STR(why, "must name a function, file or module");
+	CHECK(!ignored_is_rule("/.*/", why) && !ignored_is_rule("", why) &&
+		!ignored_is_rule("/(/", why));
+	CHECK(ignored_new(&(struct ignored_rules){ .nignore = 0 }) == NULL);
+}
+
+int main(void)
+{
+	RUN(rules_match_any_frame);
+	RUN(the_row_is_the_sum);
+	RUN(leaks_are_summed_up_by_class);
+	RUN(verdicts_follow_the_names_and_the_image);
+	RUN(what_is_a_rule);
+	return check_end();
+}
