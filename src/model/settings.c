@@ -242,6 +242,24 @@ static const char *rule_read(struct settings *s, const char *value)
 	return rc == -EINVAL ? "no rule" : rc == -ENOSPC ? "too many rules" : NULL;
 }
 
+static const char *ignored_read(struct settings_ignored *to, const char *value)
+{
+	char why[FILTER_WHY_MAX];
+
+	if (to->rules == SETTINGS_IGNORED)
+		return "too many rules";
+	if (strlen(value) >= FILTER_TEXT_MAX || !ignored_is_rule(value, why))
+		return "no filter by name";
+	strcpy(to->rule[to->rules++], value);
+	return NULL;
+}
+
+static void ignored_write(const struct settings_ignored *from, const char *key, struct strbuf *out)
+{
+	for (unsigned i = 0; i < from->rules; i++)
+		strbuf_printf(out, "%s = %s\n", key, from->rule[i]);
+}
+
 static bool is_newer(const struct settings *s)
 {
 	return s->version > SETTINGS_VERSION;
@@ -275,6 +293,10 @@ static const char *line_read(struct settings *s, char *line, bool *kept)
 										     : NULL;
 	if (!strcmp(key, "hide"))
 		return rule_read(s, value);
+	if (!strcmp(key, "ignore"))
+		return ignored_read(&s->ignore, value);
+	if (!strcmp(key, "only"))
+		return ignored_read(&s->only, value);
 	/* A newer version's file may have more keys; in our version it is an error. Keep the line
 	 * in both cases. */
 	for (size_t i = 0; i < SETTINGS; i++) {
@@ -379,6 +401,10 @@ void settings_format(const struct settings *s, struct strbuf *out)
 			 "# matches any text: hide = my_malloc*\n");
 	for (unsigned i = 0; i < s->rules; i++)
 		strbuf_printf(out, "hide = %s\n", s->rule[i]);
+	strbuf_puts(
+		out, "\n# Call sites in one row, as --ignore and --only: ignore = module:libX11\n");
+	ignored_write(&s->ignore, "ignore", out);
+	ignored_write(&s->only, "only", out);
 	if (s->kept[0])
 		strbuf_printf(out, "\n# unknown to this version\n%s", s->kept);
 }

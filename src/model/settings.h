@@ -7,6 +7,7 @@
 #define SRC_MODEL_SETTINGS_H
 
 #include "src/model/groups.h"
+#include "src/model/ignored.h"
 #include "src/model/columns.h"
 #include "src/util/strbuf.h"
 
@@ -14,6 +15,7 @@
 #define SETTINGS_RULES	     64u
 #define SETTINGS_RULE_MAX    96u
 #define SETTINGS_LIST_MAX    160u
+#define SETTINGS_IGNORED     8u
 #define SETTINGS_KEPT_MAX    4096u
 #define SETTINGS_TROUBLE_MAX 200u
 
@@ -61,6 +63,11 @@ struct settings {
 	/* Patterns of functions that name no site, in addition to the built-in rules. */
 	char rule[SETTINGS_RULES][SETTINGS_RULE_MAX];
 	unsigned rules;
+	/* Rules of call sites in one row (ignored.h). */
+	struct settings_ignored {
+		char rule[SETTINGS_IGNORED][FILTER_TEXT_MAX];
+		unsigned rules;
+	} ignore, only;
 	unsigned version; /* version of the text: ours or a newer one, which is kept */
 	char kept[SETTINGS_KEPT_MAX]; /* unknown lines, for example of newer versions */
 	/* The first invalid line that settings_format would not write back; 0: none. */

@@ -268,8 +268,16 @@ static void launch_apply(const struct settings *s, struct options *o)
 		o->debuginfod = s->debuginfod;
 }
 
+static void ignored_apply(const struct settings_ignored *s, const char **rules, unsigned *count)
+{
+	for (unsigned i = 0; i < s->rules && *count < IGNORED_RULES_MAX; i++)
+		rules[(*count)++] = s->rule[i];
+}
+
 void config_apply(struct settings *s, struct options *o)
 {
+	ignored_apply(&s->ignore, o->ignored.ignore, &o->ignored.nignore);
+	ignored_apply(&s->only, o->ignored.only, &o->ignored.nonly);
 	launch_apply(s, o);
 	if (options_given(o, "sort"))
 		s->sort = o->sort, s->reverse = 0;

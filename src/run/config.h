@@ -35,7 +35,7 @@ void config_load(struct settings *s, struct strbuf *troubles);
  */
 int config_save(const struct settings *s, char *msg, size_t cap);
 /* Applies the settings to the options that the command line did not give, and the given options to
- * the settings. */
+ * the settings. Options point to rules in `s`. */
 void config_apply(struct settings *s, struct options *o);
 
 #endif

@@ -73,6 +73,19 @@ def screen():
     check(b"(ignored)" in done.stdout and WHOLE.encode() not in done.stdout, done.stdout.decode())
 
 
+@case("rules of the settings file, beside those of the command line")
+def settings():
+    folder = os.path.join(scratch, "config")
+    os.makedirs(os.path.join(folder, "heaptop"))
+    with open(os.path.join(folder, "heaptop/config"), "w", encoding="utf-8") as f:
+        f.write("version = 1\nignore = %s\n" % WHOLE)
+    env = environment(TRUTH=os.path.join(scratch, "truth"), XDG_CONFIG_HOME=folder)
+    for options, left in (([], 1), (["--ignore", "/./"], 0)):
+        _, rep = report(PROGRAM, options, env=env)
+        check(WHOLE not in named(rep) and "(ignored)" in named(rep), "the site is there")
+        check_equal(len(rep["sites"]) > 1, bool(left), "other sites")
+
+
 @case("a rule names something")
 def refused():
     for rule in ("live>1M", "/(/", "", "/.*/"):

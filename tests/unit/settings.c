@@ -88,6 +88,8 @@ TEST(broken_lines)
 		{ "colour = never", "1 \"colour = never\": no such key\n" },
 		{ "hide = *", "1 \"hide = *\": no rule\n" },
 		{ "hide =", "1 \"hide =\": no rule\n" },
+		{ "ignore = live>1M", "1 \"ignore = live>1M\": no filter by name\n" },
+		{ "only =", "1 \"only =\": no filter by name\n" },
 		{ "version = x", "1 \"version = x\": no version\n" },
 		{ "\x1b[31m = 1", "1 \"?[31m = 1\": no such key\n" },
 	};
@@ -161,6 +163,29 @@ TEST(zero_byte)
 	CHECK_INT(s.sort, COL_PEAK);
 	CHECK_STR(s.kept, "future-key = 5\n");
 	CHECK_INT(s.rules, 1);
+}
+
+TEST(ignored)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct settings s, again;
+
+	settings_default(&s);
+	CHECK_INT(parse(&s, "ignore = module:libX11\nonly = /^app::/\nignore = \"two words\""), 0);
+	CHECK_INT(s.ignore.rules, 2);
+	CHECK_STR(s.ignore.rule[1], "\"two words\"");
+	CHECK_INT(s.only.rules, 1);
+	settings_format(&s, &text);
+	settings_default(&again);
+	CHECK_INT(parse(&again, strbuf_text(&text)), 0);
+	CHECK_INT(again.ignore.rules, 2);
+	CHECK_STR(again.ignore.rule[0], "module:libX11");
+	CHECK_STR(again.only.rule[0], "/^app::/");
+	for (unsigned i = 2; i < SETTINGS_IGNORED; i++)
+		CHECK_INT(parse(&s, "ignore = more"), 0);
+	CHECK_INT(parse(&s, "ignore = more"), 1);
+	CHECK_STR(told, "1 \"ignore = more\": too many rules\n");
+	strbuf_free(&text);
 }
 
 /* An unknown name in a list is reported and written again; in a file of a newer version it is not
@@ -249,6 +274,7 @@ int main(void)
 	RUN(the_rest_of_a_broken_text_holds);
 	RUN(newer_versions_are_kept);
 	RUN(zero_byte);
+	RUN(ignored);
 	RUN(lists);
 	RUN(columns);
 	RUN(rules);
