@@ -28,6 +28,7 @@
 #include "preload/orphans.h"
 #include "preload/segment_file.h"
 #include "shm/module.h"
+#include "shm/patched.h"
 #include "shm/directories.h"
 #include "shm/kernel.h"
 #include "shm/poisson.h"
@@ -490,6 +491,8 @@ int attach_child(struct segment *s, const struct segment *parent)
 		return rc;
 	s->single_threaded = parent->single_threaded;
 	rc = module_inherit(s, parent);
+	if (rc == 0)
+		rc = patched_inherit(s, parent);
 	if (rc != 0) {
 		syscall(SYS_unlinkat, AT_FDCWD, own_path, 0);
 		own_path[0] = '\0';

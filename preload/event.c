@@ -156,9 +156,9 @@ static void wrong_note(struct recorder *r, enum ht_function function, const stru
 static bool is_mismatched(
 	const struct counter_owner *o, uint32_t counter, enum ht_function function)
 {
-	uint32_t family = counter_family(o, counter);
+	uint32_t family = counter_family(o, counter), freeing = ht_family(function);
 
-	return family != HT_FAMILY_ANY && family != ht_family(function);
+	return family != HT_FAMILY_ANY && freeing != HT_FAMILY_ANY && family != freeing;
 }
 
 static void family_check(struct recorder *r, uint64_t addr, uint32_t counter, uint64_t size,

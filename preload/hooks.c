@@ -11,6 +11,7 @@
 
 #include "preload/lifecycle.h"
 #include "preload/next_allocator.h"
+#include "preload/next_operators.h"
 #include "preload/record.h"
 #include "preload/sample.h"
 
@@ -138,6 +139,9 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 	size_t bytes;
 	void *q;
 
+	/* libc's calls the program's own realloc, which made the block. */
+	if (next_cxx_has_front() && next_available() && next.reallocarray)
+		return next.reallocarray(p, count, size);
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		record_alloc(RECORD_FRAME, NULL, SIZE_MAX, HT_FN_REALLOCARRAY);
 		errno = ENOMEM;

@@ -53,7 +53,8 @@ static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 		state_thread.inner_least = size;
 		state_thread.inner_most = size + align + 1;
 	}
-	state_thread.in_allocator = 1;
+	if (g.was_in_allocator != STATE_IN_INNER)
+		state_thread.in_allocator = 1;
 	return g;
 }
 

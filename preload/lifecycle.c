@@ -18,6 +18,7 @@
 #include "preload/copy_stub.h"
 #include "preload/environment.h"
 #include "preload/exit_wait.h"
+#include "preload/inner.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
 #include "preload/next_operators.h"
@@ -160,7 +161,8 @@ static int prepare(struct own **own)
 	recorder_start();
 	scans_publish();
 	clock_publish();
-	if (next_cxx_has_front())
+	inner_start();
+	if (next_cxx_has_front() && !inner_has_malloc())
 		why_note("the program has a malloc of its own, so its blocks bypass libheaptop");
 	return 0;
 }

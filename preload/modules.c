@@ -217,9 +217,9 @@ struct iterate_find {
 	uint64_t bias;
 };
 
-static int iterate_one(struct dl_phdr_info *info, size_t size, void *data)
+/* Fills in what an object's program headers say. */
+static void find_fill(struct iterate_find *f, const struct dl_phdr_info *info)
 {
-	struct iterate_find *f = data;
 	uint64_t start = UINT64_MAX, end = 0, eh_frame = 0;
 
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -233,15 +233,21 @@ static int iterate_one(struct dl_phdr_info *info, size_t size, void *data)
 		start = at < start ? at : start;
 		end = at + ph->p_memsz > end ? at + ph->p_memsz : end;
 	}
-	if (f->pc < start || f->pc >= end)
-		return 0;
 	f->found.start = (void *)(uintptr_t)start;
 	f->found.end = (void *)(uintptr_t)end;
 	f->found.eh_frame = (void *)(uintptr_t)eh_frame;
 	f->name = info->dlpi_name;
 	f->bias = info->dlpi_addr;
-	f->hit = true;
-	return 1;
+}
+
+static int iterate_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct iterate_find *f = data;
+
+	find_fill(f, info);
+	f->hit = f->pc >= (uint64_t)(uintptr_t)f->found.start &&
+		 f->pc < (uint64_t)(uintptr_t)f->found.end;
+	return f->hit;
 }
 
 /* Asks the loader. False: no object there. */
@@ -391,6 +397,16 @@ void modules_find(uint64_t pc, struct module_range *out)
 	out->start = (uint64_t)(uintptr_t)f.found.start;
 	out->end = (uint64_t)(uintptr_t)f.found.end;
 	out->module = recent_module(&f) | HT_NODE_UNPINNED;
+}
+
+uint32_t modules_of(const struct dl_phdr_info *info)
+{
+	struct iterate_find f = { 0 };
+	const struct module_range *r;
+
+	find_fill(&f, info);
+	r = find_pinned((uint64_t)(uintptr_t)f.found.start);
+	return r ? r->module : recent_module(&f);
 }
 
 void modules_fill(const uint64_t *pcs, uint32_t count, uint32_t *modules)

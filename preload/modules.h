@@ -64,6 +64,10 @@ struct module_range {
  * byte. */
 void modules_find(uint64_t pc, struct module_range *out);
 
+/* The module of an object in dl_iterate_phdr's list, which modules_find may not know yet. */
+struct dl_phdr_info;
+uint32_t modules_of(const struct dl_phdr_info *info);
+
 /* Fills in the module of each address; neighbours are often in one object. */
 void modules_fill(const uint64_t *pcs, uint32_t count, uint32_t *modules);
 /* The .eh_frame_hdr of the object that holds `pc`, or NULL. */

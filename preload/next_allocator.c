@@ -105,6 +105,25 @@ static void find_all(void)
 		*wanted[i].where = symbols_next(wanted[i].symbol);
 }
 
+/* Its pointers are all that struct next has. */
+static void **pointers(void)
+{
+	return (void **)(void *)&next;
+}
+#define POINTERS (sizeof(next) / sizeof(void *))
+
+void next_replace(void *old, void *original)
+{
+	for (unsigned i = 0; i < POINTERS; i++)
+		if (pointers()[i] == old)
+			pointers()[i] = original;
+}
+
+bool next_lies_in(uint64_t start, uint64_t end)
+{
+	return (uint64_t)(uintptr_t)next.malloc - start < end - start;
+}
+
 bool next_find(void)
 {
 	uint32_t idle = 0;

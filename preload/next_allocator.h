@@ -78,6 +78,12 @@ HT_HOT bool next_is_found(void)
  * been relocated: serve the request from the arena. */
 bool next_find(void);
 
+/* The next allocator's function `old` is to be called at `original` from now on: it is patched. At
+ * start. */
+void next_replace(void *old, void *original);
+/* Whether one of its functions lies in [start, end). */
+bool next_lies_in(uint64_t start, uint64_t end);
+
 /* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
 void *next_arena_alloc(size_t size, size_t align);
 /* Keeps the unused rest of the arena out of core dumps. */

@@ -70,6 +70,13 @@ void next_cxx_find_all(void)
 	next_cxx_direct = nothing_between();
 }
 
+void next_cxx_replace(void *old, void *original)
+{
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
+		if ((*n)->function == old)
+			(*n)->function = original;
+}
+
 bool next_cxx_has_front(void)
 {
 	return next_cxx_front.malloc != NULL;

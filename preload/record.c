@@ -121,7 +121,8 @@ static void hide(void *p, size_t size)
  */
 static bool is_inner(size_t size)
 {
-	return size >= state_thread.inner_least && size <= state_thread.inner_most;
+	return state_thread.in_allocator != STATE_IN_INNER && size >= state_thread.inner_least &&
+	       size <= state_thread.inner_most;
 }
 
 /* Between heaptop_pause and heaptop_resume. */
@@ -141,6 +142,7 @@ static void alloc_nested(
 	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)
 {
 	struct state_thread *t = &state_thread;
+	uint8_t outer = t->in_allocator;
 	struct poisson_weight w;
 	uint32_t rate;
 
@@ -158,7 +160,7 @@ static void alloc_nested(
 			t->in_allocator = 0;
 			sample_redraw(); /* the outer hook keeps the gap */
 			alloc_outermost(frame, p, size, function);
-			t->in_allocator = 1;
+			t->in_allocator = outer;
 		}
 	} else if (sample_takes(size, &rate)) {
 		w = poisson_weight((uint64_t)(uintptr_t)p, size, rate);
@@ -186,6 +188,8 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 			wrong_free_missed();
 		return;
 	}
+	if (reentry_in_inner(frame))
+		return;
 	paused = reentry_pause(frame);
 	if (enter(frame)) {
 		alloc_outermost(frame, p, size, function);
@@ -222,8 +226,9 @@ static void free_shared(void *p, enum ht_function function, uint64_t want)
 }
 
 /* A free inside a hook: of operator delete's own block, which the outer hook has already taken out;
- * by the unwinder; or by a signal handler, so the thread's own data must not be touched here. Or
- * one of a paused thread. */
+ * by the unwinder; of what a patched function took from another allocator, which is not recorded;
+ * or by a signal handler, so the thread's own data must not be touched here. Or one of a paused
+ * thread. */
 static void free_nested(void *p)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
@@ -238,15 +243,16 @@ bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint6
 	struct recorder *r;
 	uint64_t measured;
 	uintptr_t paused;
-	bool counts = true;
+	bool counts = true, inner;
 
 	/* An allocator that is not found yet has returned no block. */
 	if (next_is_arena(p) || !next_available())
 		return false;
 	if (!p || !lifecycle_on())
 		return true;
-	paused = reentry_pause(frame);
-	if (!enter(frame)) {
+	inner = reentry_in_inner(frame);
+	paused = inner ? 0 : reentry_pause(frame);
+	if (inner || !enter(frame)) {
 		free_nested(p);
 		return true;
 	}
@@ -265,6 +271,11 @@ bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint6
 bool record_free(uintptr_t frame, void *p)
 {
 	return record_free_inline(frame, p, HT_FN_FREE, EVENT_ANY_SIZE);
+}
+
+bool record_free_any(uintptr_t frame, void *p)
+{
+	return record_free_inline(frame, p, HT_FN_NONE, EVENT_ANY_SIZE);
 }
 
 #define RECORD_DELETE(name, function)                                                              \
@@ -321,17 +332,23 @@ static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 static __attribute__((noinline)) void realloc_begin_slow(
 	uintptr_t frame, struct record_realloc *m, void *p, enum ht_function function)
 {
-	bool entered;
+	bool entered, inner;
 
 	m->known = false;
 	m->recording = lifecycle_on();
 	if (!m->recording)
 		return;
-	m->paused = reentry_pause(frame);
-	entered = enter(frame);
+	inner = reentry_in_inner(frame);
+	m->paused = inner ? 0 : reentry_pause(frame);
+	entered = !inner && enter(frame);
 	in_realloc_begin();
 	if (!entered) {
 		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
+		/* A patched function's own. */
+		if (inner && !m->known) {
+			m->recording = false;
+			in_realloc_end(0);
+		}
 		return;
 	}
 	m->known = block_take(recorder_current(), p, function, &m->block);

@@ -19,6 +19,8 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
  * the next allocator. One for each family of functions, since that is a constant of the fast path;
  * `size`: what a sized operator delete passes. */
 bool record_free(uintptr_t frame, void *p);
+/* By a function whose family is not known. */
+bool record_free_any(uintptr_t frame, void *p);
 bool record_delete(uintptr_t frame, void *p);
 bool record_delete_array(uintptr_t frame, void *p);
 bool record_delete_aligned(uintptr_t frame, void *p);

@@ -10,10 +10,19 @@
  */
 #include "preload/reentry.h"
 
+#include "preload/inner_thunk.h"
 #include "preload/recorder.h"
 #include "preload/unwind_cfi.h"
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
+
+/* Whether a patched function whose thunk's frame is at `busy` has not been left by longjmp: its
+ * return address is still there. */
+static bool inner_returns(uintptr_t busy)
+{
+	return *(const uint64_t *)(busy - INNER_THUNK_RETURN) ==
+	       (uint64_t)(uintptr_t)inner_thunk_return;
+}
 
 /* Whether the hook at `busy` is still active, among our callers. */
 static bool is_nested(uintptr_t frame)
@@ -22,10 +31,34 @@ static bool is_nested(uintptr_t frame)
 
 	if (__builtin_expect(busy == 0, 1))
 		return false;
-	/* Operator new at its own malloc: not worth a walk. */
+	/* An allocator at its own malloc: not worth a walk. */
 	if (state_thread.in_allocator && frame < busy && busy - frame < NEW_BYTES_MAX)
-		return true;
+		return state_thread.in_allocator != STATE_IN_INNER || inner_returns(busy);
 	return !unwind_cfi_is_clear(frame, busy);
+}
+
+/* Code that calls malloc for exceptions. The size is written last. Relaxed: a thread that throws
+ * there got its code from the loader. */
+static uint64_t exceptions_start, exceptions_bytes;
+
+void reentry_exceptions_from(uint64_t start, uint64_t bytes)
+{
+	ht_store_relaxed_64(&exceptions_start, start);
+	ht_store_relaxed_64(&exceptions_bytes, bytes);
+}
+
+static bool is_for_exception(uintptr_t frame)
+{
+	uint64_t caller = ((const uint64_t *)frame)[1];
+
+	return caller - ht_load_relaxed_64(&exceptions_start) <
+	       ht_load_relaxed_64(&exceptions_bytes);
+}
+
+bool reentry_in_inner(uintptr_t frame)
+{
+	return state_thread.in_allocator == STATE_IN_INNER && !is_for_exception(frame) &&
+	       is_nested(frame);
 }
 
 /* A handler has abandoned the hook at `busy`: repairs what the hook left behind. */

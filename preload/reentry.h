@@ -15,6 +15,12 @@
  */
 bool reentry_enter(uintptr_t frame);
 void reentry_leave(bool entered);
+/* Whether the calling hook was called by a patched function that is being recorded (inner_call.h),
+ * or by what that called: its block is not the program's. Not so the memory of an exception that
+ * the function throws. */
+bool reentry_in_inner(uintptr_t frame);
+/* Where the C++ runtime allocates that memory: its function for it. */
+void reentry_exceptions_from(uint64_t start, uint64_t bytes);
 /* If a signal handler's hook interrupts a realloc that is in the next allocator: marks the thread
  * as outside any hook until reentry_resume gets the returned value. */
 uintptr_t reentry_pause(uintptr_t frame);

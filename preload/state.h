@@ -31,6 +31,9 @@ extern struct segment state_segment __attribute__((visibility("hidden")));
 
 struct recorder;
 
+/* state_thread.in_allocator inside a patched function (inner_call.h): nothing there is recorded. */
+#define STATE_IN_INNER 2u
+
 /*
  * A thread's part, in TLS; zero at its start. Static TLS is scarce: 64 bytes at most. The rest is
  * in its recorder (recorder.h).
@@ -53,7 +56,8 @@ struct state_thread {
 	uint64_t inner_most; /* up to here */
 	uint8_t until_timed; /* counts recorded events while measuring */
 	uint8_t unwinding; /* inside libunwind, or another callee that may allocate */
-	uint8_t in_allocator; /* inside operator new or delete of the next library */
+	uint8_t in_allocator; /* 1: inside operator new or delete of the next library; or
+				 STATE_IN_INNER */
 	uint8_t no_recorder; /* none is available, or the thread is about to end */
 	uint8_t forking; /* enum fork_way: in the middle of fork */
 	uint8_t in_realloc; /* inside realloc: its block is in the live table neither under the old

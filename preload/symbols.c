@@ -27,48 +27,54 @@
  * for an undefined symbol. */
 int dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
 
-/* The name looked up, and its hash by either rule. */
+/* The name looked up, not terminated, and its hash by DT_GNU_HASH's rule. */
 struct sought {
 	const char *name;
-	uint32_t gnu, sysv;
+	size_t bytes;
+	uint32_t gnu;
 };
 
 struct tables {
 	const struct link_map *map;
-	uintptr_t bias;
-	const ElfW(Sym) * symbols;
-	const char *strings;
-	const ElfW(Half) * versions; /* NULL: the object has none */
-	const uint32_t *gnu, *sysv; /* either may be NULL */
+	struct symbols_table table;
 };
 
 static struct sought sought_make(const char *name)
 {
-	struct sought w = { .name = name, .gnu = 5381 };
+	struct sought w = { .name = name, .bytes = __builtin_strlen(name), .gnu = 5381 };
 
-	for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+	for (const unsigned char *c = (const unsigned char *)name; *c; c++)
 		w.gnu = w.gnu * 33 + *c;
-		w.sysv = (w.sysv << 4) + *c;
-		w.sysv = (w.sysv ^ (w.sysv >> 24 & 0xf0)) & 0x0fffffff;
-	}
 	return w;
 }
 
-/* Loaders relocate these pointers in place, but not in a section that is read-only. */
-static const void *table_at(const struct link_map *map, uintptr_t p)
+/* By DT_HASH's rule. */
+static uint32_t sysv_hash(const struct sought *w)
 {
-	return (const void *)(p < map->l_addr ? p + map->l_addr : p);
+	uint32_t h = 0;
+
+	for (size_t i = 0; i < w->bytes; i++) {
+		h = (h << 4) + (unsigned char)w->name[i];
+		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	return h;
 }
 
-static struct tables tables_read(const struct link_map *map)
+/* Loaders relocate these pointers in place, but not in a section that is read-only. */
+static const void *table_at(uintptr_t bias, uintptr_t p)
 {
-	struct tables t = { .map = map, .bias = map->l_addr };
+	return (const void *)(p < bias ? p + bias : p);
+}
+
+struct symbols_table symbols_table_read(uintptr_t bias, const ElfW(Dyn) * dynamic)
+{
+	struct symbols_table t = { .bias = bias };
 
 	/* The kernel's own object is in the list, but not in the search order. */
-	if (map->l_addr != 0 && map->l_addr == getauxval(AT_SYSINFO_EHDR))
+	if (bias != 0 && bias == getauxval(AT_SYSINFO_EHDR))
 		return t;
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-		const void *at = table_at(map, d->d_un.d_ptr);
+	for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
+		const void *at = table_at(bias, d->d_un.d_ptr);
 
 		if (d->d_tag == DT_SYMTAB)
 			t.symbols = at;
@@ -85,27 +91,27 @@ static struct tables tables_read(const struct link_map *map)
 }
 
 /* `place`: in the list. */
-static const struct tables *tables_of(const struct link_map *map, unsigned place)
+static const struct symbols_table *tables_of(const struct link_map *map, unsigned place)
 {
 	static struct tables known[TABLES_KNOWN];
 	struct tables *t = &known[place % TABLES_KNOWN];
 
 	if (t->map != map)
-		*t = tables_read(map);
-	return t;
+		*t = (struct tables){ map, symbols_table_read(map->l_addr, map->l_ld) };
+	return &t->table;
 }
 
-static bool is_same(const char *a, const char *b)
+static bool is_same(const char *a, const struct sought *w)
 {
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
+	size_t i = 0;
+
+	while (i < w->bytes && a[i] == w->name[i])
+		i++;
+	return i == w->bytes && a[i] == '\0';
 }
 
 /* Whether a reference without version could be bound to this symbol. */
-static bool is_definition(const struct tables *t, uint32_t index, const struct sought *w)
+static bool is_definition(const struct symbols_table *t, uint32_t index, const struct sought *w)
 {
 	const ElfW(Sym) *s = &t->symbols[index];
 	unsigned type = s->st_info & 0xf, binding = s->st_info >> 4;
@@ -120,12 +126,12 @@ static bool is_definition(const struct tables *t, uint32_t index, const struct s
 	if (t->versions && (t->versions[index] & VERSION_HIDDEN) != 0 &&
 		(t->versions[index] & ~VERSION_HIDDEN) >= VERSION_FIRST)
 		return false;
-	return is_same(t->strings + s->st_name, w->name);
+	return is_same(t->strings + s->st_name, w);
 }
 
 /* Buckets, then words of a Bloom filter, then from `first` on each symbol's hash, whose lowest bit
  * ends a bucket's chain. 0: not found. */
-static uint32_t gnu_search(const struct tables *t, const struct sought *w)
+static uint32_t gnu_search(const struct symbols_table *t, const struct sought *w)
 {
 	uint32_t buckets = t->gnu[0], first = t->gnu[1], words = t->gnu[2], shift = t->gnu[3];
 	const ElfW(Addr) *filter = (const void *)(t->gnu + 4);
@@ -149,11 +155,11 @@ static uint32_t gnu_search(const struct tables *t, const struct sought *w)
 	}
 }
 
-static uint32_t sysv_search(const struct tables *t, const struct sought *w)
+static uint32_t sysv_search(const struct symbols_table *t, const struct sought *w)
 {
 	uint32_t buckets = t->sysv[0];
 	const uint32_t *bucket = t->sysv + 2, *chain = bucket + buckets;
-	uint32_t index = buckets ? bucket[w->sysv % buckets] : 0;
+	uint32_t index = buckets ? bucket[sysv_hash(w) % buckets] : 0;
 
 	while (index != 0 && !is_definition(t, index, w))
 		index = chain[index];
@@ -162,7 +168,7 @@ static uint32_t sysv_search(const struct tables *t, const struct sought *w)
 
 /* The symbol of an indirect function is that of its resolver. A resolver's second argument would be
  * announced in the first. */
-static void *address_of(const struct tables *t, uint32_t index)
+static void *address_of(const struct symbols_table *t, uint32_t index)
 {
 	const ElfW(Sym) *s = &t->symbols[index];
 	uintptr_t at = s->st_shndx == SHN_ABS ? s->st_value : t->bias + s->st_value;
@@ -172,16 +178,27 @@ static void *address_of(const struct tables *t, uint32_t index)
 	return (void *)at;
 }
 
-static void *object_search(const struct tables *t, const struct sought *w)
+/* 0: not found. */
+static uint32_t table_search(const struct symbols_table *t, const struct sought *w)
 {
-	uint32_t index = 0;
-
 	if (!t->symbols || !t->strings)
-		return NULL;
-	if (t->gnu)
-		index = gnu_search(t, w);
-	else if (t->sysv)
-		index = sysv_search(t, w);
+		return 0;
+	return t->gnu ? gnu_search(t, w) : t->sysv ? sysv_search(t, w) : 0;
+}
+
+const ElfW(Sym) * symbols_table_find(const struct symbols_table *t, const char *name, size_t bytes,
+			  uint32_t gnu)
+{
+	const struct sought w = { name, bytes, gnu };
+	uint32_t index = table_search(t, &w);
+
+	return index ? &t->symbols[index] : NULL;
+}
+
+static void *object_search(const struct symbols_table *t, const struct sought *w)
+{
+	uint32_t index = table_search(t, w);
+
 	return index ? address_of(t, index) : NULL;
 }
 

@@ -9,11 +9,32 @@
 #ifndef PRELOAD_SYMBOLS_H
 #define PRELOAD_SYMBOLS_H
 
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* The next definition of `name` after this library's place in the search order, as
  * dlsym(RTLD_NEXT) finds it: the default version. NULL: there is none. */
 void *symbols_next(const char *name);
 /* The first definition in the search order, the program's own included. An executable's entry that
  * only jumps to a definition elsewhere does not count. NULL: there is none. */
 void *symbols_first(const char *name);
+
+/* The symbol tables of one loaded object, in its memory. */
+struct symbols_table {
+	uintptr_t bias;
+	const ElfW(Sym) * symbols; /* NULL: it has none */
+	const char *strings;
+	const ElfW(Half) * versions; /* NULL: the object has none */
+	const uint32_t *gnu, *sysv; /* either may be NULL */
+};
+/* `dynamic`: the object's dynamic section, NULL: it has none. */
+struct symbols_table symbols_table_read(uintptr_t bias, const ElfW(Dyn) * dynamic);
+/* The object's definition of a name of `bytes` bytes, to which a reference without version could be
+ * bound; `gnu`: its hash as DT_GNU_HASH has it. NULL: none. Any thread. */
+const ElfW(Sym) * symbols_table_find(const struct symbols_table *t, const char *name, size_t bytes,
+			  uint32_t gnu);
 
 #endif

@@ -18,8 +18,8 @@
 	(1u << HT_REGION_THREADS | 1u << HT_REGION_MODULES | 1u << HT_REGION_STRINGS |             \
 		1u << HT_REGION_NODES | 1u << HT_REGION_SITES | 1u << HT_REGION_COUNTERS |         \
 		1u << HT_REGION_OWNERS | 1u << HT_REGION_HISTS | 1u << HT_REGION_VARIANCES |       \
-		1u << HT_REGION_AT_PEAK | 1u << HT_REGION_MAPPED | 1u << HT_REGION_MAPPINGS |      \
-		1u << HT_REGION_NOTES)
+		1u << HT_REGION_AT_PEAK | 1u << HT_REGION_PATCHED | 1u << HT_REGION_MAPPED |       \
+		1u << HT_REGION_MAPPINGS | 1u << HT_REGION_NOTES)
 
 void commit_mark(struct ht_header *h, uint64_t unit)
 {

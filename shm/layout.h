@@ -31,6 +31,7 @@
  *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
  *   at peak     ht_at_peak[]: what the counter of that number had live at the program's peak
  *   live        the overflow of the live table: a hash, in levels (below)
+ *   patched     ht_patched[]: functions of allocators inside the program; number 0 is none
  *   mapped      ht_mapped[]: what one site has mapped; number 0 is none
  *   mappings    ht_mapping[]: the ranges of memory that the program has mapped; number 0 is none
  *   notes       ht_note[HT_NOTES]: what the program said through heaptop.h, the latest of it; and
@@ -45,7 +46,8 @@
  * file offset from the header. All but the index and the overflow fill up from their start.
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf; its `pc` holds the
- * allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
+ * allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT, or from HT_FN_NAMED on
+ * HT_FN_NAMED and the number of a ht_patched that has the name); its parent is the
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
@@ -178,6 +180,7 @@
  *   RING    ring_push -> ring_read: a record before the head, or in slot 0 the mark, that covers it
  *   TAIL    a viewer -> ring_append: the reading of a record before the tail that is beyond it
  *   SLOT    thread_release -> thread_claim: what a slot's owner counted before the slot is free
+ *   PATCHED patched_add -> readers: a function's fields before its state
  *   MAPPED  mappings.c -> readers: an odd header.mapping_changes before entries and counts change,
  *           an even one after; and -> the next holder of the lock: what the last one wrote before
  *           the lock is free
@@ -272,6 +275,7 @@ enum ht_region_id {
 	HT_REGION_VARIANCES,
 	HT_REGION_AT_PEAK,
 	HT_REGION_LIVE,
+	HT_REGION_PATCHED,
 	HT_REGION_MAPPED,
 	HT_REGION_MAPPINGS,
 	HT_REGION_NOTES,
@@ -318,7 +322,9 @@ enum ht_function {
 	HT_FN_DELETE_ARRAY,
 	HT_FN_DELETE_ALIGNED,
 	HT_FN_DELETE_ARRAY_ALIGNED,
-	HT_FUNCTION_COUNT
+	HT_FUNCTION_COUNT,
+	/* From here on: the name is that of a ht_patched, whose number follows by subtraction. */
+	HT_FN_NAMED = 1024
 };
 
 /* Whether a function's blocks are mappings. */
@@ -704,6 +710,24 @@ struct ht_live_payload {
  * could not be recorded (and was counted as such). Its free counts nowhere; readers skip it. */
 #define HT_COUNTER_HIDDEN (HT_COUNTERS_MAX - 1)
 
+/* What became of a function of an allocator inside the program, which does not pass our hooks. */
+enum ht_patched_state {
+	HT_PATCHED_NONE, /* not written yet */
+	HT_PATCHED_RECORDED, /* its entry is patched */
+	HT_PATCHED_REFUSED, /* it could not be: see the reason */
+	HT_PATCHED_UNLOADED, /* it was, and its module is unloaded */
+	HT_PATCHED_STATES
+};
+
+struct ht_patched {
+	uint32_t name, name_bytes; /* the function's, in the strings */
+	uint32_t reason, reason_bytes; /* why it was refused, likewise */
+	uint32_t module; /* index of its module; 0: none */
+	uint32_t function; /* enum ht_function of the blocks that it returns; 0: it returns none */
+	uint32_t state; /* enum ht_patched_state, written last */
+	uint32_t reserved;
+};
+
 /* What a site has mapped. Exact: written under header.mapping_lock. Counts never decrease. */
 struct ht_mapped {
 	uint32_t site;
@@ -969,6 +993,7 @@ struct ht_header {
 	/* 1: forked children are left alone: the program has forbidden itself system calls that the
 	 * library would need (set by a viewer). */
 	uint32_t fork_alone;
+	uint32_t patched; /* used, number 0 included */
 	/* The address of the process's struct ht_copy (copy.h); 0: it has none. */
 	uint64_t copy_at;
 	/* CLOCK_MONOTONIC: until then a thread whose ring is full may wait for the viewer; 0:
@@ -1023,7 +1048,8 @@ struct ht_private {
 		    sizeof(struct ht_at_peak) * 65599u ^ HT_SIZE_BITS * 8191u ^                    \
 		    sizeof(struct ht_wrong_free) * 127u ^ HT_ENTRY_BIRTH_BITS * 61u ^              \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
-		    sizeof(struct ht_mapped) * 37u ^ sizeof(struct ht_mapping) * 41u ^             \
+		    sizeof(struct ht_patched) * 53u ^ sizeof(struct ht_mapped) * 37u ^             \
+		    sizeof(struct ht_mapping) * 41u ^                                              \
 		    offsetof(struct ht_header, mapping_changes) * 43u ^                            \
 		    offsetof(struct ht_node, child) * 40487u ^ sizeof(struct ht_note) * 10007u ^   \
 		    sizeof(struct ht_intended) * 30011u ^                                          \
@@ -1046,6 +1072,8 @@ static_assert(sizeof(struct ht_at_peak) == 16, "ht_at_peak");
 static_assert(sizeof(struct ht_note) == 256, "ht_note");
 static_assert(HT_SIZE_BUCKETS <= HT_SIZE_FEW, "size buckets fit the key");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
+static_assert(sizeof(struct ht_patched) == 32, "ht_patched");
+static_assert((unsigned)HT_FUNCTION_COUNT <= HT_FN_NAMED, "names of functions");
 static_assert(sizeof(struct ht_mapped) == 64, "ht_mapped");
 static_assert(sizeof(struct ht_mapping) == 64, "ht_mapping");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");
@@ -1064,7 +1092,8 @@ static_assert(offsetof(struct ht_header, live_bytes) == offsetof(struct ht_heade
 	"what each event reads is in one line");
 static_assert(offsetof(struct ht_header, viewer) < 4096, "the page that a whole launch maps");
 
-/* "malloc", "operator new[]", ...; "?" for a number that is no function. Static. */
+/* "malloc", "operator new[]", ...; "?" for a number that is no function, or one of HT_FN_NAMED.
+ * Static. */
 const char *ht_function_name(uint32_t function);
 
 #endif

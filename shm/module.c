@@ -31,8 +31,7 @@ static uint64_t module_key(const struct module_info *m)
 	return h ? h : 1;
 }
 
-/* Copies the path into the strings region; 0 (the empty string) when it is full. */
-static uint32_t string_add(const struct segment *s, const char *text, uint32_t bytes)
+uint32_t module_text(const struct segment *s, const char *text, uint32_t bytes)
 {
 	const struct ht_region *r = &s->header->region[HT_REGION_STRINGS];
 	uint32_t at = ht_load_relaxed_32(&s->header->strings_bytes);
@@ -54,7 +53,7 @@ static void path_fill(const struct segment *s, struct ht_module *m, const char *
 	uint32_t bytes = length < HT_PATH_MAX ? (uint32_t)length : HT_PATH_MAX - 1, none = 0;
 
 	if (ht_load_relaxed_32(&m->path) == 0)
-		(void)ht_cas_relaxed_32(&m->path, &none, string_add(s, path, bytes));
+		(void)ht_cas_relaxed_32(&m->path, &none, module_text(s, path, bytes));
 	if (ht_load_relaxed_32(&m->path) != 0)
 		ht_store_relaxed_32(&m->path_bytes, bytes);
 }

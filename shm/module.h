@@ -27,6 +27,9 @@ uint32_t module_intern(const struct segment *s, const struct module_info *info);
  * number stays free. 0, or -ENOMEM. */
 int module_inherit(const struct segment *s, const struct segment *from);
 
+/* Copies a text into the strings. Its place there; 0 (the empty text) when there is no room. */
+uint32_t module_text(const struct segment *s, const char *text, uint32_t bytes);
+
 static inline struct ht_module *module_at(const struct segment *s, uint32_t index)
 {
 	return segment_at(

@@ -81,6 +81,14 @@ void segment_extents(struct segment *s, bool glibc)
 	s->extent_short = HT_ENTRY_SIZE - s->extent_32;
 }
 
+void segment_extents_narrow(struct segment *s)
+{
+	ht_store_relaxed_64(&s->extent_short, HT_ENTRY_SIZE - 25);
+	ht_store_relaxed_64(&s->extent_32, 25);
+	ht_store_relaxed_64(&s->extent_64, 57);
+	ht_store_relaxed_64(&s->extent_16, 9);
+}
+
 /* The number of places for pieces: one even without pieces, so that hooks need no test. */
 static uint64_t places_bytes(const struct segment *s)
 {

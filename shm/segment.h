@@ -50,5 +50,9 @@ bool segment_check(const struct ht_header *h, uint64_t file_bytes);
  * makes none of less than 32, or another one. The other one's blocks are known only not to overlap,
  * and to start at multiples of 8 where that matters. The latter holds until this is called. */
 void segment_extents(struct segment *s, bool glibc);
+/* While recording, on one thread: from now on, blocks of another allocator may come as well. Blocks
+ * recorded before are found all the same, since entries belong to granules that a block owns by
+ * either rule, and each single value set here claims less than before. */
+void segment_extents_narrow(struct segment *s);
 
 #endif

@@ -16,6 +16,8 @@
 #define SITES_MIN  (1u << 20)
 
 #define INTENDED_MAX 61440u /* the rest of a megabyte: more is no list, but a pool */
+/* Functions of allocators inside the program: the largest brings some 100. */
+#define PATCHED_MAX 2048u
 
 static const struct segment_sizes table[] = {
 	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 6.3 GB
@@ -47,6 +49,7 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
 		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
 		[HT_REGION_AT_PEAK] = 2ull * p->sites * sizeof(struct ht_at_peak),
+		[HT_REGION_PATCHED] = PATCHED_MAX * sizeof(struct ht_patched),
 		[HT_REGION_MAPPED] = (uint64_t)p->mapped * sizeof(struct ht_mapped),
 		[HT_REGION_MAPPINGS] = (uint64_t)p->mappings * sizeof(struct ht_mapping),
 		[HT_REGION_WRONG_FREES] = sizeof(struct ht_wrong_frees),

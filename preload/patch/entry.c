@@ -26,16 +26,19 @@ static unsigned put_head(uint8_t *pad, uint64_t recorder, int32_t number)
 	return at;
 }
 
-enum relocate_why entry_make(struct entry *e, const uint8_t *code, size_t bytes, uint64_t at,
-	uint8_t *pad, uint64_t pad_at, uint64_t recorder, int32_t number, unsigned *used)
+enum relocate_why entry_make(struct entry *e, const uint8_t *code, size_t bytes, size_t readable,
+	uint64_t at, uint8_t *pad, uint64_t pad_at, uint64_t recorder, int32_t number,
+	unsigned *used)
 {
 	unsigned head = put_head(pad, recorder, number);
 	struct relocated r;
 	enum relocate_why why;
 
-	why = relocate_make(code, bytes, at, pad + head, pad_at + head, &r);
+	why = relocate_make(code, readable, at, pad + head, pad_at + head, &r);
 	if (why != RELOCATE_DONE)
 		return why;
+	if (r.own > bytes)
+		return RELOCATE_SHORT;
 	why = relocate_search(code, bytes, r.displaced);
 	if (why != RELOCATE_DONE)
 		return why;

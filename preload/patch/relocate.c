@@ -183,17 +183,20 @@ static bool is_call(const struct decode *d)
 	return d->kind == DECODE_CALL || d->kind == DECODE_CALL_INDIRECT;
 }
 
-/* After the end of the function: whether only filler follows up to where the jump ends. */
-static bool rest_is_filler(const uint8_t *code, size_t bytes, struct relocated *r)
+/* After the end of the function: whether only filler follows up to where the jump ends, and no
+ * other function begins before that. */
+static bool rest_is_filler(const uint8_t *code, size_t bytes, uint64_t from, struct relocated *r)
 {
+	uint64_t end = (from + r->own + RELOCATE_ALIGN - 1) & ~(uint64_t)(RELOCATE_ALIGN - 1);
 	struct decode d;
 
+	if (from + RELOCATE_JUMP > end)
+		return false;
 	while (r->displaced < RELOCATE_JUMP) {
 		if (!decode_at(code + r->displaced, bytes - r->displaced, &d) ||
 			!decode_is_filler(code + r->displaced, &d))
 			return false;
 		r->displaced = (uint8_t)(r->displaced + d.length);
-		r->instructions++;
 	}
 	return true;
 }
@@ -211,10 +214,7 @@ static enum relocate_why move_next(struct writer *w, const uint8_t *code, size_t
 	why = put_moved(w, code + at, &d, from + at);
 	if (why != RELOCATE_DONE)
 		return why;
-	if (at == 0)
-		r->first = d.length;
-	r->displaced = (uint8_t)(at + d.length);
-	r->instructions++;
+	r->displaced = r->own = (uint8_t)(at + d.length);
 	*ended = d.kind == DECODE_END || d.kind == DECODE_JUMP || is_call(&d);
 	return is_call(&d) && r->displaced < RELOCATE_JUMP ? RELOCATE_CALLS : RELOCATE_DONE;
 }
@@ -232,7 +232,7 @@ enum relocate_why relocate_make(const uint8_t *code, size_t bytes, uint64_t from
 		if (why != RELOCATE_DONE)
 			return why;
 	}
-	if (r->displaced < RELOCATE_JUMP && !rest_is_filler(code, bytes, r))
+	if (r->displaced < RELOCATE_JUMP && !rest_is_filler(code, bytes, from, r))
 		return RELOCATE_SHORT;
 	if (!ended)
 		put_jump(&w, from + r->displaced);

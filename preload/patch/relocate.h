@@ -10,6 +10,7 @@
 #include "preload/patch/decode.h"
 
 #define RELOCATE_JUMP	  5u /* bytes that the jump takes: jmp rel32 */
+#define RELOCATE_ALIGN	  16u /* of functions, by all compilers that optimise for speed */
 #define RELOCATE_MOST	  (RELOCATE_JUMP - 1 + DECODE_MAX) /* bytes displaced, at most */
 #define RELOCATE_PAD_MOST 256u /* bytes that they may become, the jump back included */
 #define RELOCATE_SCAN	  (1u << 20) /* bytes of a function that are searched for branches */
@@ -32,15 +33,14 @@ const char *relocate_why_word(enum relocate_why why);
 
 struct relocated {
 	uint8_t displaced; /* bytes at the old place, RELOCATE_JUMP or more: whole instructions */
-	uint8_t instructions; /* how many they are, filler included */
-	uint8_t first; /* bytes of the first one */
+	uint8_t own; /* those before filler: bytes of the function itself */
 	uint16_t bytes; /* written to the new place */
 };
 
 /*
  * Writes to `out` (RELOCATE_PAD_MOST bytes, which will be at address `to`) what the first
  * instructions at `code` (`bytes` readable, at address `from`) do, and a jump to the instruction
- * after them.
+ * after them. A short function may be followed by filler up to a multiple of RELOCATE_ALIGN.
  */
 enum relocate_why relocate_make(const uint8_t *code, size_t bytes, uint64_t from, uint8_t *out,
 	uint64_t to, struct relocated *r);

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "src/export/allocators.h"
 #include "src/export/export.h"
 #include "src/export/json_stack.h"
 #include "src/export/mapped.h"
@@ -545,6 +546,7 @@ static void json_snapshot(
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
 	json_threads(w, s);
+	allocators_json(w, s);
 	json_groups(w, o);
 	json_sites(w, s, o);
 	json_leaks(w, s, o);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/export/allocators.h"
 #include "src/export/at_peak.h"
 #include "src/export/mapped.h"
 #include "src/export/memory.h"
@@ -391,6 +392,7 @@ static void text_process(
 	text_proc(out, &s->proc);
 	mapped_text(out, s);
 	text_losses(out, s);
+	allocators_text(out, s);
 	memory_text(out, s, o);
 	leaks_text(out, s, o);
 	wrong_frees_text(out, s, o);

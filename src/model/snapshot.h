@@ -172,6 +172,22 @@ enum snap_kind {
 /* "heap", "mmap", "brk", "shm", "pool". Static. */
 const char *snapshot_kind_word(enum snap_kind kind);
 
+/* A function of an allocator that the program brings along (preload/inner.h). */
+enum snap_allocator_state {
+	SNAP_ALLOCATOR_RECORDED,
+	SNAP_ALLOCATOR_REFUSED,
+	SNAP_ALLOCATOR_UNLOADED
+};
+
+struct snap_allocator {
+	const char *module; /* its path; empty: unknown */
+	const char *function;
+	enum snap_allocator_state state;
+	const char *reason; /* why it is refused, or NULL */
+};
+/* "recorded", "refused", "unloaded". Static. */
+const char *snapshot_allocator_word(enum snap_allocator_state state);
+
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
 	enum snap_kind kind;
@@ -494,6 +510,8 @@ struct snapshot {
 	 */
 	const struct snap_site *mapped;
 	size_t nmapped;
+	const struct snap_allocator *allocators; /* in the order found */
+	size_t nallocators;
 	const struct snap_thread *threads;
 	size_t nthreads;
 	const struct snap_share *shares; /* by site; NULL: not requested */

@@ -244,6 +244,20 @@ struct read_module {
 /* 0, -EAGAIN while it is being written (forever if its writer was killed), -EINVAL, -EIO. */
 int read_module(struct read_segment *s, uint32_t module, struct read_module *out);
 
+/* A function of an allocator inside the program (shm/layout.h). */
+struct read_patched {
+	char name[256];
+	char reason[HT_WHY_MAX]; /* why it is not recorded; empty: it is, or was */
+	uint32_t module; /* 0: none */
+	uint32_t state; /* enum ht_patched_state */
+};
+/* The number of the last one + 1; they begin at 1. */
+uint32_t read_patched_count(struct read_segment *s);
+/* 0, -EAGAIN while it is being written, -EINVAL, -EIO. */
+int read_patched(struct read_segment *s, uint32_t number, struct read_patched *out);
+/* The name of a function number, as read_stack returns it. Valid until the next call. */
+const char *read_function_name(struct read_segment *s, uint32_t function);
+
 /*
  * Asks a running program to write events until `until_ns` (CLOCK_MONOTONIC). Repeat it before that;
  * without a repetition, also after a viewer's death, the program stops. Each of its threads obeys

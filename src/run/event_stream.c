@@ -92,8 +92,9 @@ static void site_write(struct event_stream *s, uint32_t site)
 		out[i] = (struct event_frame){ frames[i].pc, frames[i].module };
 	}
 	event_write_site(&s->sites, site,
-		flags & HT_SITE_ANCESTOR || function == HT_FN_NONE ? "malloc"
-								   : ht_function_name(function),
+		flags & HT_SITE_ANCESTOR || function == HT_FN_NONE
+			? "malloc"
+			: read_function_name(s->segment, function),
 		(flags & HT_SITE_TRUNCATED ? SNAP_MISSING_OUTER : 0) |
 			(flags & HT_SITE_ANCESTOR ? SNAP_MISSING_INNER : 0),
 		out, count > 0 ? (size_t)count : 0);

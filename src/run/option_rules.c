@@ -49,7 +49,8 @@ enum fact {
 	EVENT_FORMAT = 1ull << 46,
 	TRACE = 1ull << 47,
 	RECORD_LIMIT = 1ull << 48,
-	RECORD_RATE = 1ull << 49
+	RECORD_RATE = 1ull << 49,
+	ALLOCATORS = 1ull << 52
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -113,6 +114,7 @@ static const struct rule {
 		"--trace requires -a PID, and excludes -b, --report, --readonly and "
 		"--record-events" },
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
+	{ ALLOCATORS, 0, RUN, "--allocators requires a COMMAND" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
@@ -170,6 +172,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->record_rate_given, RECORD_RATE },
 		{ o->headless, HEADLESS },
 		{ o->at, AT },
+		{ o->allocators, ALLOCATORS },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
 		{ !o->batch && !o->report && o->mode != OPTIONS_READ && o->mode != OPTIONS_DIFF,
 			LIVE_SCREEN },

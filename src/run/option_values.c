@@ -396,6 +396,12 @@ int option_values_only(struct options *o, const char *value, struct option_error
 	return rule_add(o->ignored.only, &o->ignored.nonly, value, why);
 }
 
+int option_values_allocators(struct options *o, const char *value, struct option_error *why)
+{
+	o->allocators = value;
+	return 0;
+}
+
 int option_values_suppressions(struct options *o, const char *value, struct option_error *why)
 {
 	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)

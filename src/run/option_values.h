@@ -39,6 +39,7 @@ option_values_set option_values_filter;
 option_values_set option_values_format;
 option_values_set option_values_value;
 option_values_set option_values_fail_on;
+option_values_set option_values_allocators;
 option_values_set option_values_suppressions;
 option_values_set option_values_ignore;
 option_values_set option_values_only;

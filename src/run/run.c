@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One use of heaptop on one program (run.h). Main thread. */
+#include "src/run/launch_environment.h"
 #include "src/run/run.h"
 
 #include <errno.h>
@@ -149,15 +150,13 @@ static int child_prepare(struct run *r, bool screen)
 /* Forks, ties the segment to the child's pid, and lets it exec. */
 static int launch(struct run *r, const char *library, const struct winsize *screen)
 {
-	static const char *const env[][2] = { [OPTIONS_FOLLOW_NO] = { "HEAPTOP_FOLLOW=0" },
-		[OPTIONS_FOLLOW_EXEC] = { "HEAPTOP_FOLLOW=exec" } };
 	const struct target_launch l = { .argv = r->options->command,
 		.library = library,
 		.segment = prepare_path(r->prepared),
 		.own_pty = screen != NULL,
 		.rows = screen ? screen->ws_row : 0,
 		.cols = screen ? screen->ws_col : 0,
-		.env = env[r->options->follow] };
+		.env = launch_environment(r->options) };
 	char message[TARGET_MESSAGE_MAX];
 	int rc = target_launch(&l, &r->child, message);
 
@@ -259,7 +258,7 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 	if (limits_check(message) != 0)
 		rc = failure_print(message);
 	else
-		rc = suppression_files_load(r);
+		rc = launch_environment_check(o) ? FAILURE_EXIT : suppression_files_load(r);
 	if (rc == 0)
 		rc = program_open(r, screen);
 	if (rc == 0) {

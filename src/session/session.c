@@ -543,6 +543,7 @@ struct snapshot *session_tick(struct session *s)
 	threads_read(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
 	said_threads_name(&s->said, s->threads.thread, in->head.nthreads);
 	threads_read_shares(&s->threads, s->segment, s->site_count, &in->head);
+	stack_registration_allocators(s->registration, &in->head);
 	fill_self(s, &in->head, in->now_ns);
 	made = model_tick(s->model, in);
 	if (made)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/session/allocators.h"
 #include "src/session/name_requests.h"
 #include "src/util/shortage.h"
 #include "src/util/text.h"
@@ -29,6 +30,7 @@ struct stack_registration {
 	uint32_t room;
 	uint32_t round; /* counts calls of stack_registration_register, from 1 */
 	uint32_t registered, most; /* sites in the model, and their limit */
+	struct allocators allocators; /* names of functions */
 };
 
 struct stack_registration *stack_registration_new(
@@ -66,6 +68,7 @@ void stack_registration_free(struct stack_registration *s)
 		module_free(s->modules[i].snap);
 	name_requests_free(s->naming);
 	free(s->modules);
+	allocators_free(&s->allocators);
 	free(s);
 }
 
@@ -191,11 +194,12 @@ static uint32_t frames_make(
 	return 1;
 }
 
-static const char *alloc_function(const struct read_site *site, uint32_t function)
+static const char *alloc_function(
+	struct stack_registration *s, const struct read_site *site, uint32_t function)
 {
 	if (site->flags & HT_SITE_ANCESTOR)
 		return "(deeper calls not kept)";
-	return function ? ht_function_name(function) : "several";
+	return function ? allocators_function(&s->allocators, s->segment, function) : "several";
 }
 
 static unsigned missing_of(const struct read_site *site)
@@ -223,7 +227,7 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	if (count == 0)
 		return false;
 	rc = model_site_add(
-		s->model, id, alloc_function(site, function), frames, count, missing_of(site));
+		s->model, id, alloc_function(s, site, function), frames, count, missing_of(site));
 	shortage_note(rc);
 	if (rc != 0)
 		return false;
@@ -319,4 +323,9 @@ bool stack_registration_collect(struct stack_registration *s)
 void stack_registration_hide_again(struct stack_registration *s)
 {
 	name_requests_hide_again(s->naming);
+}
+
+void stack_registration_allocators(struct stack_registration *s, struct snapshot *head)
+{
+	allocators_read(&s->allocators, s->segment, head);
 }

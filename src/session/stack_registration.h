@@ -40,4 +40,7 @@ bool stack_registration_collect(struct stack_registration *s);
 /* The rules for naming sites changed. */
 void stack_registration_hide_again(struct stack_registration *s);
 
+/* Points `head` at the allocators that the program brings along. */
+void stack_registration_allocators(struct stack_registration *s, struct snapshot *head);
+
 #endif

@@ -151,7 +151,9 @@ def allocator(name):
 @row("D11", "the program replaces malloc: we hide its own, or are passed by")
 def own_malloc():
     rep = check_sides([target("own_malloc"), os.path.join(B, "tests/targets/plugin/waits.so")])
-    check("malloc of its own" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
+    check(not rep["notice"], "notice: %s" % rep["notice"])
+    check(("malloc", "recorded") in [(a["function"], a["state"]) for a in rep["allocators"]], "its malloc is not recorded")
+    check(rep["totals"]["allocs"] > 0, "nothing is recorded")
     rep = truth_sides([fault_target("fixed_address")])
     check(not rep["notice"], "notice of a program without a malloc of its own: %s" % rep["notice"])
     for name in ALLOCATORS:

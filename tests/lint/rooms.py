@@ -34,7 +34,7 @@ MAY = {
     "src/session": ["src/marks", "src/read", "src/sym", "src/model", "src/proc", "src/util",
                     "shm/layout.h", "shm/poisson.h"],
     "src/run": ["src/session", "src/record", "src/diff", "src/scan", "src/memory", "src/marks", "src/source", "src/leak",
-                "src/target", "src/export", "src/read", "src/sym", "src/model", "src/proc", "src/util"],
+                "src/target", "src/export", "src/read", "src/sym", "src/model", "src/proc", "src/util", "shm/allocator_rule.h"],
     "src/show": ["src/run", "src/export", "src/model", "src/util", "tui"],
     "tui": ["src/model", "src/util"],
     "src": ["src", "tui"],

@@ -60,3 +60,44 @@ $(B)/tests/targets/plugin/map_logger.so: tests/targets/plugin/map_logger.c shm/l
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -Wno-frame-address -shared -fPIC -o $@ $<
+# A library that brings an allocator of its own.
+TEST_EXTRA += $(B)/tests/targets/plugin/inner.so
+$(B)/tests/targets/plugin/inner.so: tests/targets/plugin/inner.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(TARGET_CFLAGS) -shared -fPIC -Wl,-soname,inner.so -o $@ $<
+
+# Truth programs with an allocator inside: linked statically with all of one, where that is installed; by its
+# own names; and without symbols but the exported ones.
+INNER_STATIC := $(filter /%,$(foreach a,jemalloc tcmalloc_minimal,$(shell $(CC) -print-file-name=lib$(a).a)))
+INNER_TRUTHS := truth_threads truth_queue truth_fork truth_jumps truth_cxx
+INNER := $(foreach a,$(patsubst lib%.a,%,$(notdir $(INNER_STATIC))),$(addprefix $(B)/tests/targets/inner/static/$(a)/,$(INNER_TRUTHS))) \
+	$(if $(wildcard /usr/include/mimalloc.h),$(B)/tests/targets/inner/mimalloc) \
+	$(if $(wildcard /usr/include/gperftools/tcmalloc.h),$(B)/tests/targets/inner/tcmalloc) \
+	$(if $(wildcard /usr/include/jemalloc/jemalloc.h),$(B)/tests/targets/inner/jemalloc) \
+	$(B)/tests/targets/inner/stripped
+TEST_EXTRA += $(INNER)
+
+inner_source = $(firstword $(wildcard tests/targets/$(1).c tests/targets/$(1).cc))
+define inner_program
+$(B)/tests/targets/inner/static/$(1)/$(2): $(call inner_source,$(2)) $(wildcard tests/targets/*.h) Makefile
+	$$(call say,LD,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$(if $(filter %.cc,$(call inner_source,$(2))),$(CXX) $(TARGET_CXXFLAGS),$(CC) $(TARGET_CFLAGS)) -I. -D_GNU_SOURCE \
+		-o $$@ $$< $(filter %/lib$(1).a,$(INNER_STATIC)) -lstdc++ -lpthread -ldl -lm
+endef
+$(foreach a,$(patsubst lib%.a,%,$(notdir $(INNER_STATIC))),$(foreach t,$(INNER_TRUTHS),$(eval $(call inner_program,$(a),$(t)))))
+
+$(B)/tests/targets/inner/mimalloc: INNER_LIBS := -lmimalloc
+$(B)/tests/targets/inner/tcmalloc: INNER_LIBS := -ltcmalloc_minimal
+$(B)/tests/targets/inner/jemalloc: INNER_LIBS := $(filter %/libjemalloc.a,$(INNER_STATIC)) -lstdc++
+$(B)/tests/targets/inner/%: tests/targets/inner/%.c $(wildcard tests/targets/*.h) Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< $(INNER_LIBS) -lpthread -lm
+
+# Exported, and nothing else: as a released program that lets its plugins use its pools.
+$(B)/tests/targets/inner/stripped: tests/targets/inner_pool.c $(wildcard tests/targets/*.h) Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -rdynamic -s -o $@ $< -lpthread

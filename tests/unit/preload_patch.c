@@ -287,11 +287,12 @@ typedef uint64_t (*function)(uint64_t, uint64_t, const void *);
 #define FUNCTIONS(X)                                                                               \
 	X(f_frame)                                                                                 \
 	X(f_endbr)                                                                                 \
-	X(f_load) X(f_address) X(f_store) X(f_test) X(f_vex) X(f_if_near) X(f_if_first)            \
-		X(f_if_far) X(f_loop) X(f_loop_small) X(f_jump) X(f_jump_near) X(f_call)           \
-			X(f_call_word) X(f_call_register) X(f_jump_word) X(f_return) X(f_again)    \
-				X(r_short) X(r_back) X(r_inside) X(r_calls) X(r_trap) X(r_begin)   \
-					X(r_unknown) X(r_stack) X(r_small) X(r_end)
+	X(f_load)                                                                                  \
+	X(f_address) X(f_store) X(f_test) X(f_vex) X(f_if_near) X(f_if_first) X(f_if_far)          \
+		X(f_loop) X(f_loop_small) X(f_jump) X(f_jump_near) X(f_call) X(f_call_word)        \
+			X(f_call_register) X(f_jump_word) X(f_return) X(f_again) X(r_short)        \
+				X(r_back) X(r_inside) X(r_calls) X(r_trap) X(r_begin) X(r_unknown) \
+					X(r_stack) X(r_small) X(r_end)
 #define DECLARE(name) uint64_t name(uint64_t, uint64_t, const void *);
 FUNCTIONS(DECLARE)
 
@@ -419,8 +420,8 @@ static enum relocate_why why_refused(unsigned i)
 	struct entry e;
 	unsigned used;
 
-	return entry_make(&e, (const uint8_t *)functions[i].f, size_of(i), address_of(i), pad,
-		address_of(i) - 0x100000, 0, 0, &used);
+	return entry_make(&e, (const uint8_t *)functions[i].f, size_of(i), size_of(i),
+		address_of(i), pad, address_of(i) - 0x100000, 0, 0, &used);
 }
 
 TEST(refused)
@@ -470,7 +471,7 @@ TEST(patched)
 	for (unsigned i = 0; i < RUN_COUNT; i++) {
 		for (unsigned round = 0; round < ROUNDS; round++)
 			want[i][round] = result_of(functions[i].f, round);
-		CHECK_INT(entry_make(&e[i], (const uint8_t *)functions[i].f, size_of(i),
+		CHECK_INT(entry_make(&e[i], (const uint8_t *)functions[i].f, size_of(i), size_of(i),
 				  address_of(i), pads + at, (uint64_t)(uintptr_t)pads + at,
 				  (uint64_t)(uintptr_t)patch_recorder, (int32_t)i, &used),
 			RELOCATE_DONE);

@@ -55,7 +55,7 @@ TEST(no_error)
 /* Both hashes lead to the same symbols. */
 TEST(hashes)
 {
-	const struct tables t = tables_read(first());
+	const struct symbols_table t = symbols_table_read(first()->l_addr, first()->l_ld);
 	unsigned found = 0;
 
 	CHECK(t.gnu && t.sysv);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Allocators that the program brings along: a malloc or operator new that precedes ours in the
+ * search order, functions of jemalloc, tcmalloc, mimalloc and TBB under names of their own, and
+ * those of the user's file. Their entries are patched (patch/), so that they are recorded as our
+ * hooks are; what cannot be is listed in the segment with the reason.
+ *
+ * Code is written only while no other thread can run it: at start, while there is one thread, and
+ * for a library that is being loaded before any of its code can run. The loader says so: it calls
+ * a function of its own when its list has changed (r_debug.r_brk, made for debuggers), which is
+ * patched, too.
+ */
+#ifndef PRELOAD_INNER_H
+#define PRELOAD_INNER_H
+
+#include <stdbool.h>
+
+/* Patches what is loaded. Once, when the segment is there and recording is not on yet. */
+void inner_start(void);
+/* The loader's list has changed, under its lock. */
+void inner_changed(void);
+/* After inner_start: whether the malloc that precedes ours is recorded. */
+bool inner_has_malloc(void);
+
+#endif

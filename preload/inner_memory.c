@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writing code, and pads (inner_memory.h). By system calls that pass no hook. */
+#include "preload/inner_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "preload/call.h"
+#include "preload/patch/place.h"
+
+#ifdef __x86_64__
+
+#define PAGE	 4096ull
+#define AREAS	 256u /* modules with pads at a time */
+#define SET_NAME 0x53564d41 /* PR_SET_VMA, of newer headers */
+
+struct area {
+	uint64_t at;
+	size_t bytes;
+	bool is_used;
+};
+
+static struct area areas[AREAS];
+
+static int code_read(void *of, uint64_t at, void *to, size_t bytes)
+{
+	__builtin_memcpy(to, (const void *)(uintptr_t)at, bytes);
+	return 0;
+}
+
+static long protect(uint64_t at, size_t bytes, int protection)
+{
+	uint64_t start = at & ~(PAGE - 1), end = (at + bytes + PAGE - 1) & ~(PAGE - 1);
+
+	return call(SYS_mprotect, (long)start, (long)(end - start), protection, 0, 0);
+}
+
+static int write_unprotected(uint64_t at, const void *from, size_t bytes)
+{
+	long rc = protect(at, bytes, PROT_READ | PROT_WRITE);
+
+	if (rc != 0)
+		return (int)rc;
+	__builtin_memcpy((void *)(uintptr_t)at, from, bytes);
+	return (int)protect(at, bytes, PROT_READ | PROT_EXEC);
+}
+
+static int code_write(void *of, uint64_t at, const void *from, size_t bytes)
+{
+	long fd = (long)(intptr_t)of;
+	long rc =
+		fd < 0 ? fd : call(SYS_pwrite64, fd, call_pointer(from), (long)bytes, (long)at, 0);
+
+	return rc == (long)bytes ? 0 : write_unprotected(at, from, bytes);
+}
+
+struct entry_memory inner_memory_open(void)
+{
+	long fd = call(
+		SYS_openat, AT_FDCWD, call_pointer("/proc/self/mem"), O_RDWR | O_CLOEXEC, 0, 0);
+
+	return (struct entry_memory){ code_read, code_write, (void *)(intptr_t)fd };
+}
+
+void inner_memory_close(struct entry_memory *m)
+{
+	if ((intptr_t)m->of >= 0)
+		call(SYS_close, (long)(intptr_t)m->of, 0, 0, 0, 0);
+}
+
+/* An area of before that is near enough, writable again. */
+static void *area_again(const struct place *p)
+{
+	for (unsigned i = 0; i < AREAS; i++) {
+		struct area *a = &areas[i];
+
+		if (a->at == 0 || a->is_used || a->bytes < p->bytes || !place_is_near(p, a->at))
+			continue;
+		if (protect(a->at, a->bytes, PROT_READ | PROT_WRITE) != 0)
+			continue;
+		a->is_used = true;
+		return (void *)(uintptr_t)a->at;
+	}
+	return NULL;
+}
+
+static struct area *area_free(void)
+{
+	for (unsigned i = 0; i < AREAS; i++)
+		if (areas[i].at == 0)
+			return &areas[i];
+	return NULL;
+}
+
+/* False: something is there. Kernels before 4.17 take the address as a wish. */
+static bool map_at(uint64_t at, size_t bytes)
+{
+	long got = call(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+
+	if (got > 0 && (uint64_t)got != at)
+		call(SYS_munmap, got, (long)bytes, 0, 0, 0);
+	return (uint64_t)got == at;
+}
+
+void *inner_memory_pads(uint64_t start, uint64_t end, size_t bytes)
+{
+	struct place p = { .start = start, .end = end, .bytes = (bytes + PAGE - 1) & ~(PAGE - 1) };
+	void *again = area_again(&p);
+	struct area *a = again ? NULL : area_free();
+	uint64_t at;
+
+	while (a && place_next(&p, &at)) {
+		if (!map_at(at, p.bytes))
+			continue;
+		call(SYS_prctl, SET_NAME, 0, (long)at, (long)p.bytes, call_pointer("heaptop"));
+		*a = (struct area){ at, p.bytes, true };
+		return (void *)(uintptr_t)at;
+	}
+	return again;
+}
+
+static struct area *area_of(const void *pads)
+{
+	for (unsigned i = 0; i < AREAS; i++)
+		if (areas[i].at == (uint64_t)(uintptr_t)pads)
+			return &areas[i];
+	return NULL;
+}
+
+int inner_memory_seal(void *pads)
+{
+	const struct area *a = area_of(pads);
+
+	return (int)protect(a->at, a->bytes, PROT_READ | PROT_EXEC);
+}
+
+void inner_memory_release(void *pads)
+{
+	area_of(pads)->is_used = false;
+}
+
+#endif

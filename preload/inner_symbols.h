@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Finds the listed functions (inner_list.h) that an object of the program defines: exported, or
+ * merely present in its symbol table. Reads the object's memory, and its file; allocates nothing.
+ * At start, and under the loader's lock.
+ */
+#ifndef PRELOAD_INNER_SYMBOLS_H
+#define PRELOAD_INNER_SYMBOLS_H
+
+#include "preload/inner_list.h"
+#include "preload/symbols.h"
+
+struct inner_object {
+	const struct dl_phdr_info *info; /* as given */
+	const char *path; /* "": the executable */
+	uint64_t bias, start, end;
+	uint64_t code_start, code_end; /* its executable segments */
+	const ElfW(Dyn) * dynamic; /* NULL: none */
+	bool is_executable;
+	bool code_relocated; /* the loader writes into its code (DT_TEXTREL) */
+};
+
+struct inner_symbol {
+	const struct inner_name *name;
+	uint64_t at;
+	uint64_t bytes; /* 0: unknown */
+	bool is_operator; /* one of its names is that of a C++ operator */
+	bool is_indirect; /* STT_GNU_IFUNC: `at` is its resolver */
+};
+
+/* From what dl_iterate_phdr says. False: no code in it. */
+bool inner_symbols_object(const struct dl_phdr_info *info, struct inner_object *out);
+
+/*
+ * Writes at most `room` symbols, each address once: the plain name where one has several.
+ * `is_first`: the object precedes this library in the search order, so its exported plain names are
+ * what the program calls. Returns their number.
+ */
+unsigned inner_symbols_find(
+	const struct inner_object *o, bool is_first, struct inner_symbol *out, unsigned room);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The way from a patched function's pad to what records it, and on to the function. Preserves every
+ * register that the function itself preserves or does not touch: its callers may have been compiled
+ * with knowledge of its body (gcc's -fipa-ra). Of the vector registers that holds for their lower
+ * 16 bytes. x86-64.
+ */
+#ifndef PRELOAD_INNER_THUNK_H
+#define PRELOAD_INNER_THUNK_H
+
+#define INNER_THUNK_BYTES 448 /* of struct inner_call, which lies right below the frame */
+#define INNER_THUNK_RETURN                                                                         \
+	(INNER_THUNK_BYTES + 8) /* below the frame: the function's return address */
+
+/* Where pads go: entered with the caller's rbp and the entry's number pushed. */
+extern const char inner_thunk[] __attribute__((visibility("hidden")));
+/* While the function runs, its return address: how one tells that it has not been abandoned. */
+extern const char inner_thunk_return[] __attribute__((visibility("hidden")));
+
+#endif
