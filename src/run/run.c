@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One use of heaptop on one program (run.h). Main thread. */
-#include "src/run/launch_environment.h"
 #include "src/run/run.h"
 
 #include <errno.h>
@@ -17,6 +16,8 @@
 
 #include "src/run/event_option.h"
 #include "src/run/failure.h"
+#include "src/run/launch_environment.h"
+#include "src/run/mark_timer.h"
 #include "src/run/program_asks.h"
 #include "src/marks/marks.h"
 #include "src/target/output.h"
@@ -50,7 +51,8 @@ struct run {
 	struct suppressions *suppressions;
 	struct past past;
 	bool waits_at_exit;
-	uint64_t started_ns, marked_ns;
+	uint64_t started_ns;
+	struct mark_timer marks;
 	bool ending; /* asked to end */
 	bool recorded; /* run_recording_end */
 	bool hang_up; /* our terminal is gone, so the program's is closed */
@@ -253,7 +255,7 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 	if (!r)
 		return failure_print_errno("cannot start", -ENOMEM);
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
-	r->marked_ns = r->started_ns;
+	r->marks.marked_ns = r->started_ns;
 	r->child.pty = -1;
 	if (limits_check(message) != 0)
 		rc = failure_print(message);
@@ -376,19 +378,6 @@ static void notice_update(struct run *r, const struct snapshot *s)
 		       : past_notice(&r->past));
 }
 
-/* Makes the mark of --mark-every at the first tick after it is due. */
-static void mark_check(struct run *r)
-{
-	uint64_t every = r->options->mark_every_ns, now = clock_monotonic_ns();
-	char message[MARKS_MESSAGE_MAX];
-
-	if (!every || now - r->marked_ns < every)
-		return;
-	session_mark(process_tree_session(r->watch), NULL, message);
-	/* Keeps the interval, however late this mark was. */
-	r->marked_ns += (now - r->marked_ns) / every * every;
-}
-
 struct snapshot *run_tick(struct run *r)
 {
 	struct snapshot *s;
@@ -396,7 +385,7 @@ struct snapshot *run_tick(struct run *r)
 
 	process_tree_poll(r->watch);
 	child_poll(r);
-	mark_check(r);
+	mark_timer_check(&r->marks, r->options->mark_every_ns, process_tree_session(r->watch));
 	process_tree_sample_adjust(r->watch);
 	s = session_tick(process_tree_session(r->watch));
 	error = errno;

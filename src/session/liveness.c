@@ -203,6 +203,16 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 	return h->text;
 }
 
+const char *liveness_signal(int signal, char name[LIVENESS_SIGNAL_MAX])
+{
+	const char *abbreviation = sigabbrev_np(signal);
+
+	if (!abbreviation)
+		return NULL;
+	snprintf(name, LIVENESS_SIGNAL_MAX, "SIG%s", abbreviation);
+	return name;
+}
+
 char *liveness_report(struct read_segment *segment, uint32_t segment_state)
 {
 	struct read_identity id;

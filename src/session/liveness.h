@@ -48,6 +48,9 @@ void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, 
  */
 const char *liveness_notice(struct liveness *h, enum snap_state state, const struct read_totals *t);
 
+/* "SIGSEGV", in `name`; NULL: there is no such signal. */
+#define LIVENESS_SIGNAL_MAX 32
+const char *liveness_signal(int signal, char name[LIVENESS_SIGNAL_MAX]);
 /* What the library reports: that it switched itself off, or does not see everything. A line that
  * the caller frees; NULL: neither. */
 char *liveness_report(struct read_segment *segment, uint32_t segment_state);

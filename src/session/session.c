@@ -64,7 +64,7 @@ struct session {
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
 	int exit_status, signal;
-	char signal_name[32];
+	char signal_name[LIVENESS_SIGNAL_MAX];
 	const char *notice;
 	char *stopped; /* the library's report that it records nothing, or not all; or NULL */
 	struct liveness liveness;
@@ -424,16 +424,6 @@ static void liveness(struct session *s, uint32_t segment_state)
 		segment_state == HT_STATE_EXITED ? -1 : 0, 0);
 }
 
-static const char *signal_text(struct session *s)
-{
-	const char *abbreviation = s->state == SNAP_KILLED ? sigabbrev_np(s->signal) : NULL;
-
-	if (!abbreviation)
-		return NULL;
-	snprintf(s->signal_name, sizeof(s->signal_name), "SIG%s", abbreviation);
-	return s->signal_name;
-}
-
 /* The most important notice about the recording; NULL: none. */
 static const char *notice_choose(
 	struct session *s, const struct read_totals *t, const struct snapshot *h)
@@ -467,7 +457,8 @@ static void fill_head(
 	h->state = s->state;
 	h->exit_status = s->exit_status;
 	h->signal = s->signal;
-	h->signal_name = signal_text(s);
+	h->signal_name =
+		s->state == SNAP_KILLED ? liveness_signal(s->signal, s->signal_name) : NULL;
 	h->start_realtime_ns = s->identity.created_realtime_ns;
 	h->now_realtime_ns = clock_realtime_ns();
 	/* The clock of a program that ended before the session opened stopped then. */
