@@ -30,8 +30,12 @@
 #define HUGE_MASK    63u /* of the flags, from MAP_HUGE_SHIFT on: log2 of the size of a page */
 #define HUGE_DEFAULT 21u /* 2 MB, on x86-64; other sizes are named in the flags */
 
-int brk(void *end);
-void *sbrk(intptr_t more);
+int hook_brk(void *end);
+void *hook_sbrk(intptr_t more);
+
+/* Only for references to glibc's version (exports.map): the names are short enough for others. */
+__asm__(".symver hook_brk, brk@GLIBC_2.2.5\n"
+	".symver hook_sbrk, sbrk@GLIBC_2.2.5\n");
 
 static uint64_t address(const volatile void *p)
 {
@@ -140,7 +144,7 @@ HOOK void *mremap(void *at, size_t bytes, size_t size, int flags, ...)
 
 /* ---- brk: to the byte ---- */
 
-HOOK int brk(void *end)
+HOOK int hook_brk(void *end)
 {
 	struct record_map old;
 	void *now;
@@ -160,7 +164,7 @@ HOOK int brk(void *end)
 	return rc;
 }
 
-HOOK void *sbrk(intptr_t more)
+HOOK void *hook_sbrk(intptr_t more)
 {
 	struct record_map old = { NULL, { 0 } };
 	uint64_t now;

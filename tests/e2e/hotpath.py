@@ -135,13 +135,16 @@ def exports():
              # the ends of a program that run no destructor
              "_exit", "_Exit", "quick_exit",
              # what comes back in a child
-             "fork", "__fork", "_Fork", "daemon", "forkpty"}
+             "fork", "__fork", "_Fork", "daemon", "forkpty",
+             # what maps memory
+             "mmap", "mmap64", "munmap", "mremap", "brk", "sbrk", "shmat", "shmdt"}
     interface = r"_Zn[aw]|_Zd[al]|heaptop_api_|__lsan_"
     other = {n for n in names - known if not re.match(interface, n)} - {"HEAPTOP", "GLIBC_2.2.5", "GLIBC_2.34"}
     check_equal(other, set(), "other exported names")
     # With a version that is no default, which only what means glibc's is bound to.
     versioned = {line.split()[-1] for line in listing.splitlines() if "@" in line}
-    check_equal(versioned, {"daemon@GLIBC_2.2.5", "forkpty@GLIBC_2.2.5", "forkpty@GLIBC_2.34"}, "names with versions")
+    check_equal(versioned, {"brk@GLIBC_2.2.5", "daemon@GLIBC_2.2.5", "forkpty@GLIBC_2.2.5", "forkpty@GLIBC_2.34",
+                            "sbrk@GLIBC_2.2.5"}, "names with versions")
 
 
 run_cases()

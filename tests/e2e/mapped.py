@@ -310,7 +310,8 @@ for library in ALLOCATORS:
         done, rep = report([need("python3"), "-c", "a = [str(i) for i in range(300000)]"], env=env)
         check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
         consistent(rep)
-        check(rep["totals"]["allocator_mapped_bytes"] > 0, "nothing is its own")
+        if "tcmalloc" not in name:  # which has an sbrk of its own
+            check(rep["totals"]["allocator_mapped_bytes"] > 0, "nothing is its own")
         check(not [s for s in mapped(rep) if name.split(".")[0] in s["stack"][0]["module"]], "it is a call site")
     add_case("%s: what it maps is no call site" % library, allocators_own)
 
