@@ -332,13 +332,17 @@ static void json_sites_of(
 /* The heap's first. */
 static void json_sites(struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
-	const struct snapshot mapped = mapped_as_sites(s);
+	struct snapshot *mapped = mapped_as_sites(s);
 
 	writer_array(w, "sites");
 	writer_lines(w);
 	json_sites_of(w, s, o);
-	json_sites_of(w, &mapped, o);
+	if (mapped)
+		json_sites_of(w, mapped, o);
+	else
+		w->out->failed = true;
 	writer_end(w);
+	free(mapped);
 }
 
 /* The groups of --group, in addition to all sites. */

@@ -7,12 +7,15 @@
 
 #include "src/util/units.h"
 
-struct snapshot mapped_as_sites(const struct snapshot *s)
+struct snapshot *mapped_as_sites(const struct snapshot *s)
 {
-	struct snapshot m = *s;
+	struct snapshot *m = malloc(sizeof(*m));
 
-	m.sites = s->mapped;
-	m.nsites = s->nmapped;
+	if (!m)
+		return NULL;
+	*m = *s;
+	m->sites = s->mapped;
+	m->nsites = s->nmapped;
 	return m;
 }
 
@@ -71,23 +74,26 @@ static void row(struct strbuf *out, const struct snapshot *s, const struct snap_
 
 void mapped_text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	struct snapshot m = mapped_as_sites(s);
-	size_t shown = o->top && o->top < m.nsites ? o->top : m.nsites;
+	size_t shown = o->top && o->top < s->nmapped ? o->top : s->nmapped;
+	struct snapshot *m;
 	uint32_t *order;
 
-	if (!is_known(s) || m.nsites == 0)
+	if (!is_known(s) || s->nmapped == 0)
 		return;
-	order = malloc(m.nsites * sizeof(*order));
+	m = mapped_as_sites(s);
+	order = m ? malloc(m->nsites * sizeof(*order)) : NULL;
 	if (!order) {
 		out->failed = true;
+		free(m);
 		return;
 	}
-	sites_sort(&m, COL_LIVE, false, order);
+	sites_sort(m, COL_LIVE, false, order);
 	strbuf_puts(out, "\nmappings, by live bytes\n"
 			 "     live  blocks     peak    maps  kind  call site\n");
 	for (size_t i = 0; i < shown; i++)
-		row(out, s, &m.sites[order[i]], o);
+		row(out, s, &m->sites[order[i]], o);
 	free(order);
+	free(m);
 }
 
 void mapped_json_totals(struct writer *w, const struct snap_totals *t)

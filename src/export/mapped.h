@@ -13,8 +13,8 @@ void mapped_text_sites(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 /* The fields of `totals`; null where they are not known. */
 void mapped_json_totals(struct writer *w, const struct snap_totals *t);
-/* A snapshot whose `sites` are those of `mapped`, for code that sorts or lists sites. Plain copy:
- * valid as long as `s`, and not to be unreferenced. */
-struct snapshot mapped_as_sites(const struct snapshot *s);
+/* A snapshot whose `sites` are those of `mapped`, for code that sorts or lists sites: a plain copy,
+ * valid as long as `s`. The caller frees it. NULL: no memory. */
+struct snapshot *mapped_as_sites(const struct snapshot *s);
 
 #endif

@@ -108,7 +108,7 @@ static const struct snap_site canned_sites[] = {
 		.temporary = 5 },
 };
 
-/* Of the kinds that map: a copy of the snapshot gets them by canned_mapped_add. */
+/* Sites that map memory: a copy of the snapshot gets them by canned_mapped_add. */
 static const struct snap_site canned_mapped[] = {
 	{ .id = 21,
 		.kind = SNAP_MMAP,
