@@ -220,7 +220,8 @@ def sites_named(rep, name):
 
 
 def total(sites, field):
-    return sum(live_blocks(s) if field == "live_blocks" else s[field] for s in sites)
+    """Of the heap's sites: mapped memory is in no total of the heap."""
+    return sum(live_blocks(s) if field == "live_blocks" else s[field] for s in sites if s.get("kind", "heap") == "heap")
 
 
 def live_blocks(site):
@@ -256,7 +257,7 @@ FOREIGN = ("ld-linux", "libstdc++", "libc.so", "libc-2")
 
 def check_foreign(rep, truth, foreign=()):
     names = {s["name"] for s in truth["sites"]}
-    for site in rep["sites"]:
+    for site in (s for s in rep["sites"] if s["kind"] == "heap"):
         if site["allocs"] and not names & set(frames_of(site)):
             module = os.path.basename(site["stack"][0]["module"]) if site["stack"] else ""
             check(module.startswith(FOREIGN + tuple(foreign)), "a site the program does not know: %s %s" % (
