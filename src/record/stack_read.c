@@ -22,8 +22,8 @@ struct stack_place {
 	const struct snap_module *module;
 	uint64_t pc, offset;
 	bool hidden;
-	/* Of the stacks that go through it, in the arena: with their names, or one without; NULL:
-	 * not made yet. */
+	/* In the arena, for all stacks that go through it: frames with names, or one without;
+	 * NULL: not made yet. */
 	struct frame *frames;
 	uint32_t nframes;
 };

@@ -13,7 +13,7 @@
 #define TABLE_START 1024u
 #define INLINES_MAX 64u /* frames named per address; deeper than any compiler nests inlines */
 
-/* Of each frame of a new stack: a million of them may wait. */
+/* A new stack has one for each frame: a million of them may wait. */
 struct waiter {
 	uint32_t site : 22, index : 10;
 	uint32_t next; /* in n->waiters, 0: last */

@@ -80,7 +80,7 @@ TEST(a_busy_program_keeps_to_the_rate)
 	program_init(&p, 7, SITES);
 	for (unsigned i = 0; i < TICKS; i++) {
 		program_tick(&p, S_NS, 95);
-		/* A spike between the ticks that are kept, which no peak tells of. */
+		/* A spike between the ticks that are kept, which no peak reports. */
 		p.head.totals.live_bytes += i == 301 ? 1u << 30 : 0;
 		tick[i] = program_snapshot(&p);
 		p.head.totals.live_bytes -= i == 301 ? 1u << 30 : 0;
