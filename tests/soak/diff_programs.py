@@ -101,21 +101,44 @@ PROGRAMS = {
 
 # ---- building -----------------------------------------------------------------------------------
 
+def own_lists():
+    """Options of apt-get, for lists of Debian's sources of our own: the machine's may have programs only."""
+    place = os.path.join(SOURCES, "apt")
+    options = ["-o", "Dir::Etc::sourcelist=%s/sources" % place, "-o", "Dir::Etc::sourceparts=/dev/null",
+               "-o", "Dir::State::lists=%s/lists" % place, "-o", "Dir::Cache=%s/cache" % place]
+    if not os.path.isdir(place):
+        os.makedirs(os.path.join(place, "lists", "partial"))
+        os.makedirs(os.path.join(place, "cache", "archives", "partial"))
+        codename = run(["sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"]).stdout.decode().strip()
+        with open(os.path.join(place, "sources"), "w", encoding="ascii") as f:
+            f.write("deb-src http://deb.debian.org/debian %s main\n" % codename)
+        run(["apt-get", *options, "update"], timeout=LIMIT, env=dict(os.environ))
+    return options
+
+
+def archive(package):
+    """The release, downloaded once."""
+    def there():
+        return glob.glob(os.path.join(SOURCES, package + "_*.orig.tar.*"))
+
+    for options in (list, own_lists):
+        if not there():
+            os.makedirs(SOURCES, exist_ok=True)
+            run([need("apt-get"), *options(), "source", "--download-only", package], cwd=SOURCES, timeout=LIMIT,
+                env=dict(os.environ))
+    if not there():
+        raise Skip("apt-get source has no " + package)
+    return there()[0]
+
+
 def source(name):
     """The folder with the program's sources, as they were released."""
     program = PROGRAMS[name]
     top = os.path.join(SOURCES, program.package)
     if not os.path.isdir(top):
-        os.makedirs(SOURCES, exist_ok=True)
-        archive = glob.glob(os.path.join(SOURCES, program.package + "_*.orig.tar.*"))
-        if not archive:
-            run([need("apt-get"), "source", "--download-only", program.package], cwd=SOURCES, timeout=LIMIT,
-                env=dict(os.environ))
-            archive = glob.glob(os.path.join(SOURCES, program.package + "_*.orig.tar.*"))
-        if not archive:
-            raise Skip("apt-get source has no %s (deb-src in its sources?)" % program.package)
+        release = archive(program.package)
         os.makedirs(top + ".new", exist_ok=True)
-        check_equal(run(["tar", "xf", archive[0], "-C", top + ".new", "--strip-components=1"]).returncode, 0, "status of tar")
+        check_equal(run(["tar", "xf", release, "-C", top + ".new", "--strip-components=1"]).returncode, 0, "status of tar")
         if program.prepare:
             program.prepare(os.path.join(top + ".new", program.folder))
         os.rename(top + ".new", top)
@@ -260,7 +283,7 @@ BODY = ("bc/storage.c", "f->f_body = bc_malloc (BC_START_SIZE);", "f->f_body = b
 STORED = ("bc/storage.c", "  f_count = 0;", "  f_count = 0;\n" + block(7777))
 FIELDS = ("field.c", "FBANKV_CHUNK_SIZE * sizeof(CELL *);", "4 * FBANKV_CHUNK_SIZE * sizeof(CELL *);")
 ALLOCATOR = ("rexp1.c", "    p = malloc(sz);", "    p = malloc(sz + 4000);")
-REGEXP = ("regexp.c", "#include", "#include")  # which includes it
+REGEXP = ("regexp.c", "#ifdef LOCAL_REGEXP", "#ifdef LOCAL_REGEXP\n")  # which includes it
 VARIABLES = ("bi_vars.c", "    register SYMTAB *s;\n", "    register SYMTAB *s;\n" + block(20000))
 KEYWORDS = ("kw.c", "    register SYMTAB *q;\n", "    register SYMTAB *q;\n" + block(20000))
 ARRAY = ("array.c", "   size_t sz = (STARTING_HMASK+1)*sizeof(DUAL_LINK) ;", "   size_t sz = 40*(STARTING_HMASK+1)*sizeof(DUAL_LINK) ;")
