@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/proc/proc.h"
 #include "src/record/event_tags.h"
 #include "src/util/clock.h"
 
@@ -300,6 +301,16 @@ int event_stream_seed(struct event_stream *s)
 	return rc < 0 ? (int)rc : s->error;
 }
 
+/* A program that restricts its system calls further than we may be killed for the one by which it
+ * would wait. */
+static bool may_wait(const struct event_stream *s)
+{
+	struct proc_reading its, ours;
+
+	return !s->running || proc_read(s->identity.pid, false, &its) != 0 || its.filters == 0 ||
+	       (proc_read(getpid(), false, &ours) == 0 && its.filters <= ours.filters);
+}
+
 int event_stream_renew(struct event_stream *s, uint64_t now)
 {
 	int rc;
@@ -309,7 +320,7 @@ int event_stream_renew(struct event_stream *s, uint64_t now)
 	s->wanted_ns = now + WANTED_NS;
 	rc = read_events_request(s->segment, s->wanted_ns);
 	if (rc == 0 && s->options.lossless)
-		rc = read_events_hold(s->segment, now + HT_RING_WAIT_NS);
+		rc = read_events_hold(s->segment, may_wait(s) ? now + HT_RING_WAIT_NS : 0);
 	return rc;
 }
 
