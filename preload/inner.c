@@ -15,12 +15,14 @@
 
 #include "preload/call.h"
 #include "preload/environment.h"
-#include "preload/inner_call.h"
 #include "preload/inner_memory.h"
 #include "preload/inner_symbols.h"
+#include "preload/inner_table.h"
+#include "preload/inner_thunk.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
 #include "preload/next_operators.h"
+#include "preload/reentry.h"
 #include "preload/state.h"
 #include "preload/wrong_free.h"
 #include "shm/patched.h"
@@ -108,9 +110,9 @@ struct patching {
 
 static struct inner_entry *entry_free(uint32_t *number)
 {
-	for (*number = 0; *number < INNER_CALL_ENTRIES; ++*number)
-		if (!inner_call_entries[*number].is_used)
-			return &inner_call_entries[*number];
+	for (*number = 0; *number < INNER_TABLE_ENTRIES; ++*number)
+		if (!inner_table[*number].is_used)
+			return &inner_table[*number];
 	return NULL;
 }
 
@@ -187,8 +189,8 @@ static void jumps_write(const void *pads, bool is_sealed)
 {
 	struct entry_memory memory = inner_memory_open();
 
-	for (uint32_t i = 0; i < INNER_CALL_ENTRIES; i++) {
-		struct inner_entry *e = &inner_call_entries[i];
+	for (uint32_t i = 0; i < INNER_TABLE_ENTRIES; i++) {
+		struct inner_entry *e = &inner_table[i];
 
 		if (!e->is_used || e->pads != pads)
 			continue;
@@ -291,8 +293,8 @@ static void *object_examine(const struct inner_object *o, bool precedes_us, bool
 
 static void object_forget(const struct object *o)
 {
-	for (uint32_t i = 0; i < INNER_CALL_ENTRIES; i++) {
-		struct inner_entry *e = &inner_call_entries[i];
+	for (uint32_t i = 0; i < INNER_TABLE_ENTRIES; i++) {
+		struct inner_entry *e = &inner_table[i];
 
 		if (e->is_used && e->pads == o->pads)
 			entry_drop(e, NULL);
@@ -412,6 +414,13 @@ static bool is_single_threaded(void)
 	       st.st_nlink <= 3;
 }
 
+/* The loader's list has changed, under its lock. */
+static void list_changed(void)
+{
+	if (loader->r_state == RT_CONSISTENT && state_is_on())
+		pass_run(false);
+}
+
 /* The object that has the loader's function. */
 struct loader_search {
 	uint64_t function;
@@ -450,6 +459,7 @@ static void loader_watch(void)
 		inner_memory_release(pads);
 		return;
 	}
+	inner_table_on_change = list_changed;
 	e->is_used = e->is_loader = true;
 	e->pads = pads;
 	jumps_write(pads, inner_memory_seal(pads) == 0);
@@ -467,12 +477,6 @@ void inner_start(void)
 	loader = symbols_first("_r_debug");
 	if (is_alone && loader && loader->r_brk)
 		loader_watch();
-}
-
-void inner_changed(void)
-{
-	if (loader->r_state == RT_CONSISTENT && state_is_on())
-		pass_run(false);
 }
 
 bool inner_has_malloc(void)

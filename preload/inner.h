@@ -17,8 +17,6 @@
 
 /* Patches what is loaded. Once, when the segment is there and recording is not on yet. */
 void inner_start(void);
-/* The loader's list has changed, under its lock. */
-void inner_changed(void);
 /* After inner_start: whether the malloc that precedes ours is recorded. */
 bool inner_has_malloc(void);
 

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 
-#include "preload/inner.h"
 #include "preload/next_allocator.h"
 #include "preload/sample.h"
 #include "preload/unwind_types.h"
@@ -18,8 +17,6 @@ static_assert(offsetof(struct inner_call, arg) == 256 && offsetof(struct inner_c
 		      offsetof(struct inner_call, r11) == 320 &&
 		      offsetof(struct inner_call, number) == INNER_THUNK_BYTES - 8,
 	"as the thunk saves them");
-
-struct inner_entry inner_call_entries[INNER_CALL_ENTRIES];
 
 static uint64_t argument(const struct inner_call *c, unsigned number)
 {
@@ -101,12 +98,12 @@ static void free_block(const struct inner_entry *e, uintptr_t frame, void *p)
 
 int inner_call_before(struct inner_call *c, uintptr_t frame)
 {
-	const struct inner_entry *e = &inner_call_entries[c->number];
+	const struct inner_entry *e = &inner_table[c->number];
 	void *p;
 
 	c->number = e->patch.original;
 	if (e->is_loader) {
-		inner_changed();
+		inner_table_on_change();
 		return 0;
 	}
 	if (passes_by(e, frame))

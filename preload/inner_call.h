@@ -6,29 +6,9 @@
 #ifndef PRELOAD_INNER_CALL_H
 #define PRELOAD_INNER_CALL_H
 
+#include "preload/inner_table.h"
 #include "preload/inner_thunk.h"
-#include "preload/patch/entry.h"
 #include "preload/record.h"
-#include "shm/allocator_rule.h"
-
-#define INNER_CALL_ENTRIES 1024u /* functions patched at a time */
-
-struct inner_entry {
-	struct entry patch;
-	struct allocator_rule rule;
-	uint32_t function; /* of its blocks: enum ht_function */
-	uint32_t number; /* in the segment (shm/patched.h); 0: none */
-	const void *pads; /* its module's (inner_memory.h) */
-	bool is_used;
-	bool is_operator; /* or has the code of one: the family of its blocks is not known */
-	bool is_loader; /* the loader's notice of a change; no rule */
-	/* Calls from this code are not recorded: the next allocator's own (empty: all are). */
-	uint64_t except_start, except_end;
-};
-
-/* Written at start and under the loader's lock, before the function is patched. */
-extern struct inner_entry inner_call_entries[INNER_CALL_ENTRIES]
-	__attribute__((visibility("hidden")));
 
 /* The thunk's frame; the order is known to it. */
 struct inner_call {

@@ -2,8 +2,8 @@
 /*
  * The way from a patched function's pad to what records it, and on to the function. Preserves every
  * register that the function itself preserves or does not touch: its callers may have been compiled
- * with knowledge of its body (gcc's -fipa-ra). Of the vector registers that holds for their lower
- * 16 bytes. x86-64.
+ * with knowledge of its body (gcc's -fipa-ra). Vector registers keep their lower 16 bytes only.
+ * x86-64.
  */
 #ifndef PRELOAD_INNER_THUNK_H
 #define PRELOAD_INNER_THUNK_H

@@ -17,7 +17,7 @@ void allocators_json(struct writer *w, const struct snapshot *s)
 		writer_object(w, NULL);
 		writer_string(w, "module", a->module[0] ? a->module : NULL);
 		writer_string(w, "function", a->function);
-		writer_string(w, "state", snapshot_allocator_word(a->state));
+		writer_string(w, "state", allocator_state_word(a->state));
 		writer_string(w, "reason", refused ? a->reason : NULL);
 		writer_end(w);
 	}

@@ -141,13 +141,6 @@ const char *snapshot_leak_word(enum snap_leak_class class)
 	return class < SNAP_LEAK_CLASSES ? words[class] : "?";
 }
 
-const char *snapshot_allocator_word(enum snap_allocator_state state)
-{
-	static const char *const words[] = { "recorded", "refused", "unloaded" };
-
-	return words[state];
-}
-
 const char *snapshot_alloc_symbol(const char *alloc_function)
 {
 	static const char *const names[][2] = {

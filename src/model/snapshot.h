@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "src/model/allocator_state.h"
 #include "src/util/units.h"
 
 #define SNAP_TREND_POINTS   16 /* samples of a site's live bytes: a 16-cell sparkline */
@@ -171,22 +172,6 @@ enum snap_kind {
 };
 /* "heap", "mmap", "brk", "shm", "pool". Static. */
 const char *snapshot_kind_word(enum snap_kind kind);
-
-/* A function of an allocator that the program brings along (preload/inner.h). */
-enum snap_allocator_state {
-	SNAP_ALLOCATOR_RECORDED,
-	SNAP_ALLOCATOR_REFUSED,
-	SNAP_ALLOCATOR_UNLOADED
-};
-
-struct snap_allocator {
-	const char *module; /* its path; empty: unknown */
-	const char *function;
-	enum snap_allocator_state state;
-	const char *reason; /* why it is refused, or NULL */
-};
-/* "recorded", "refused", "unloaded". Static. */
-const char *snapshot_allocator_word(enum snap_allocator_state state);
 
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */

@@ -21,7 +21,7 @@ static bool is_file(const struct options *o)
 
 static int print_wrong(const char *file, unsigned line, const char *why)
 {
-	char message[PATH_MAX + 256];
+	static char message[PATH_MAX + 256];
 
 	snprintf(message, sizeof(message), "%s:%u: %s", file, line, why);
 	return failure_print(message);
@@ -29,7 +29,7 @@ static int print_wrong(const char *file, unsigned line, const char *why)
 
 int launch_environment_check(const struct options *o)
 {
-	char line[LINE_MAX_BYTES];
+	static char line[LINE_MAX_BYTES];
 	struct allocator_rule rule;
 	const char *why;
 	int rc = 0;

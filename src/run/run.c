@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/run/launch_environment.h"
 #include "src/run/event_option.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
@@ -257,10 +258,9 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
 	r->marks.marked_ns = r->started_ns;
 	r->child.pty = -1;
-	if (limits_check(message) != 0)
-		rc = failure_print(message);
-	else
-		rc = launch_environment_check(o) ? FAILURE_EXIT : suppression_files_load(r);
+	rc = limits_check(message) != 0 ? failure_print(message) : launch_environment_check(o);
+	if (rc == 0)
+		rc = suppression_files_load(r);
 	if (rc == 0)
 		rc = program_open(r, screen);
 	if (rc == 0) {

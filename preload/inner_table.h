@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The patched functions (inner.h). Written at start and under the loader's lock, each before its
+ * entry is patched; read by calls of them, on any thread.
+ */
+#ifndef PRELOAD_INNER_TABLE_H
+#define PRELOAD_INNER_TABLE_H
+
+#include "preload/patch/entry.h"
+#include "shm/allocator_rule.h"
+
+#define INNER_TABLE_ENTRIES 1024u /* functions patched at a time */
+
+struct inner_entry {
+	struct entry patch;
+	struct allocator_rule rule;
+	uint32_t function; /* of its blocks: enum ht_function */
+	uint32_t number; /* in the segment (shm/patched.h); 0: none */
+	const void *pads; /* its module's (inner_memory.h) */
+	bool is_used;
+	bool is_operator; /* or has the code of one: the family of its blocks is not known */
+	bool is_loader; /* the loader's notice of a change; no rule */
+	/* Calls from this code are not recorded: the next allocator's own (empty: all are). */
+	uint64_t except_start, except_end;
+};
+
+/* By the number that their pads push. */
+extern struct inner_entry inner_table[INNER_TABLE_ENTRIES] __attribute__((visibility("hidden")));
+
+/* Called by the loader's function (is_loader). Set before that is patched. */
+extern void (*inner_table_on_change)(void) __attribute__((visibility("hidden")));
+
+#endif
