@@ -3,6 +3,7 @@
 #include "shm/patched.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "shm/atomic.h"
 #include "shm/commit.h"
@@ -27,12 +28,23 @@ static bool has_name(
 	return p->name != 0 && p->name_bytes == bytes && __builtin_memcmp(own, name, bytes) == 0;
 }
 
+/* Whether two modules are one file, which may have been loaded at several places. */
+static bool is_same_file(const struct segment *s, uint32_t a, uint32_t b)
+{
+	const char *strings = segment_at(s, s->header->region[HT_REGION_STRINGS].offset);
+	const struct ht_module *x = module_at(s, a), *y = module_at(s, b);
+
+	return a == b ||
+	       (a != 0 && b != 0 && x->path_bytes == y->path_bytes &&
+		       __builtin_memcmp(strings + x->path, strings + y->path, x->path_bytes) == 0);
+}
+
 /* The first function of the name, in that module unless it is 0. 0: none. */
 static uint32_t find(
 	const struct segment *s, const char *name, uint32_t bytes, uint32_t module, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
-		if ((module == 0 || at(s, i)->module == module) &&
+		if ((module == 0 || is_same_file(s, at(s, i)->module, module)) &&
 			has_name(s, at(s, i), name, bytes))
 			return i;
 	return 0;
