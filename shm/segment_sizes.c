@@ -25,7 +25,7 @@ static const struct segment_sizes table[] = {
 	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 10, 4, 1u << 25, 1u << 22, 31u << 16, 9, 8,
 		HT_PIECES_MAX, 1024, 1u << 16, 1u << 19 },
 	/* 47 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0,
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 15u << 10, 13, 2, 0,
 		16, 1024, 4096 },
 };
 
