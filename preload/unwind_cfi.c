@@ -412,30 +412,29 @@ static inline struct unwind_rbp near_rbp(uint64_t at, uint32_t top)
 static inline void near_put(struct unwind_trail *t, const struct near *n)
 {
 	const struct near_frame *now = &n->frame[n->count];
-	struct unwind_frame *met = &t->frames[n->at], f = *met;
-	struct unwind_rbp *rbp = &t->rbps[f.rbp];
-	uint32_t q = n->at;
+	struct unwind_frame *f = &t->frames[n->at];
+	uint32_t words = f->words, rbp = f->rbp, q = n->at, top = q + n->count + 1;
+	uint16_t unpinned = f->unpinned;
 
-	met->after_ours = f.after_ours = false;
-	if (!unwind_rbp_needed(rbp, q))
-		*rbp = near_rbp(now->rbp_at, n->at + n->count + 1);
-	t->words[f.words++] = (struct unwind_word){ now->rsp - 8, now->pc };
+	f->after_ours = false;
+	if (!unwind_rbp_needed(&t->rbps[rbp], q))
+		t->rbps[rbp] = near_rbp(now->rbp_at, top);
+	t->words[words++] = (struct unwind_word){ now->rsp - 8, now->pc };
 	while (now-- != n->frame) {
-		q++;
-		if (now->saves) {
-			*++rbp = near_rbp(now->rbp_at, n->at + n->count + 1);
-			f.rbp++;
-		}
-		f.rsp = now->rsp;
-		t->frames[q] = f;
+		if (now->saves)
+			t->rbps[++rbp] = near_rbp(now->rbp_at, top);
+		t->frames[++q] = (struct unwind_frame){ .rsp = now->rsp,
+			.words = (uint16_t)words,
+			.rbp = (uint16_t)rbp,
+			.unpinned = unpinned };
 		t->pcs_end[-1 - (ptrdiff_t)q] = now->pc;
 		t->modules_end[-1 - (ptrdiff_t)q] = now->module;
-		t->words[f.words++] = (struct unwind_word){ now->rsp - 8, now->pc };
+		t->words[words++] = (struct unwind_word){ now->rsp - 8, now->pc };
 	}
-	t->top = t->settled = q + 1;
-	t->words_top = f.words;
-	t->rbps_top = f.rbp + 1u;
-	t->unpinned_top = f.unpinned;
+	t->top = t->settled = top;
+	t->words_top = words;
+	t->rbps_top = rbp + 1;
+	t->unpinned_top = unpinned;
 	t->complete = true;
 }
 

@@ -227,8 +227,8 @@ static void leaf_note(const struct segment *s, const struct stack_trace *t, uint
 	leaf_prefetch(s, ht_load_relaxed_32(&stack_node(s, leaf)->child[0]));
 }
 
-/* Whether the nodes from a leaf outwards are those of a stack beyond `w`. Notes the path as it
- * goes: these nodes are in the tree in any case. */
+/* Whether the nodes from a leaf outwards are those of a stack beyond `w`. Notes the path, which has
+ * room for all of it, as it goes: these nodes are in the tree in any case. */
 static bool leaf_is(
 	const struct segment *s, const struct stack_trace *t, const struct way *w, uint32_t leaf)
 {
@@ -237,16 +237,28 @@ static bool leaf_is(
 	if (n->pc != leaf_frame(t).pc)
 		return false;
 	for (uint32_t i = 0; i < t->count - w->depth; i++) {
-		struct stack_step *step = path_step(t, t->count - 1 - i);
 		uint32_t node = n->parent;
 
 		n = stack_node(s, node);
 		if (node == 0 || n->pc != t->pcs[i] || n->module != t->modules[i])
 			return false;
-		if (step)
-			step->node = node;
+		t->path->steps[t->count - 1 - i].node = node;
 	}
 	return n->parent == w->node;
+}
+
+/* Ends the way at a leaf beyond it, whose path is noted but for the hashes. */
+static void way_end(const struct stack_trace *t, struct way *w, uint32_t leaf)
+{
+	for (; w->depth < t->count; w->depth++) {
+		uint32_t i = t->count - 1 - w->depth;
+		const struct stack_frame f = { t->pcs[i], t->modules[i] };
+
+		w->hash = hash_in(w->hash, &f);
+		t->path->steps[w->depth].hash = w->hash;
+	}
+	w->depth++;
+	w->node = leaf;
 }
 
 /* Goes on to the leaf that followed last time, if it is this stack's: no search, and its line is
@@ -263,9 +275,7 @@ static void way_guessed(const struct segment *s, const struct stack_trace *t, st
 	leaf = ht_load_acquire_32(&stack_node(s, t->path->leaf)->child[0]); /* NODE */
 	if (leaf == 0 || !leaf_is(s, t, w, leaf))
 		return;
-	while (w->depth < t->count)
-		way_step(t, w, t->path->steps[w->depth].node, hash_of(t, w->depth, w->hash));
-	way_step(t, w, leaf, 0);
+	way_end(t, w, leaf);
 	t->path->guessed = true;
 }
 
