@@ -5,7 +5,8 @@
  * A record is a run of expected words that ends in a leaf. A root record begins at a hook's frame;
  * its key is that frame and its return address. The record that continues with another word, found
  * where a record differs from the stack, is that record's first exit or is in `exits`. Both tables
- * are hashes with buckets of 4: an overwritten record is forgotten and unwound again.
+ * are hashes with buckets of 4: an overwritten record is forgotten and unwound again. A root that
+ * is found in another slot of its bucket than its own moves there.
  *
  * Tails: successive stacks mostly end in the same words at the same addresses. Once there are many
  * records, one of a stack that ends like the one unwound before it holds only the words that
@@ -86,13 +87,20 @@ struct part {
 	uintptr_t frame; /* their places are relative to it */
 };
 
+/* The part that a record's last block leads to by this value. */
+static struct part part_at(
+	const struct stack_cache *g, const struct stack_cache_block *last, uint64_t tail)
+{
+	return (struct part){ stack_cache_at(g, tail >> 16), (uint32_t)(tail & UINT16_MAX),
+		*(const uint64_t *)(const void *)(last + 1) };
+}
+
 /* The part that follows the blocks of a record with a tail. */
 static struct part part_next(const struct stack_cache *g, const struct stack_cache_record *r)
 {
-	uint64_t tail = r->block[r->count / STACK_CACHE_BLOCK].value[r->count % STACK_CACHE_BLOCK];
+	const struct stack_cache_block *last = &r->block[r->count / STACK_CACHE_BLOCK];
 
-	return (struct part){ stack_cache_at(g, tail >> 16 & UINT32_MAX),
-		(uint32_t)(tail & UINT16_MAX), *rest_of(r) };
+	return part_at(g, last, last->value[r->count % STACK_CACHE_BLOCK]);
 }
 
 /* Ends a record's blocks by a value that no word before it has. It is compared with the last of
@@ -116,9 +124,13 @@ static void tail_set(struct stack_cache *g, struct stack_cache_record *r, const 
 
 /* ---- finding ---- */
 
-static uint64_t child_key(uint32_t parent, uint32_t word)
+static uint64_t child_key(
+	const struct stack_cache *g, const struct stack_cache_record *parent, uint32_t word)
 {
-	return KEY_CHILD | (uint64_t)parent << 16 | word;
+	/* The place is in bytes, and a multiple of a word's. */
+	uint64_t at = (uint64_t)((const char *)parent - (const char *)g->arena);
+
+	return KEY_CHILD | at << 13 | word;
 }
 
 /* Multiplies to 128 bits and folds: each bit of both depends on all. */
@@ -127,28 +139,29 @@ static uint64_t exit_hash(uint64_t key, uint64_t value)
 	unsigned __int128 h =
 		(unsigned __int128)(key ^ 0x9e3779b97f4a7c15ull) * (value ^ 0x9fb21c651e98df25ull);
 
-	return (uint32_t)h ^ (uint32_t)(h >> 64);
+	return (uint32_t)((uint64_t)h ^ (uint64_t)(h >> 64));
 }
 
-/* The record with this key and first word in the bucket of `hash`; NULL: none. */
-static struct stack_cache_record *table_find(const struct stack_cache *g, const uint64_t *table,
-	uint64_t mask, uint64_t hash, uint64_t key, uint64_t first)
+/* The slot of the record with this key and first word in the bucket of `hash`; NULL: none. */
+static inline uint64_t *table_find(const struct stack_cache *g, uint64_t *table, uint64_t mask,
+	uint64_t hash, uint64_t key, uint64_t first)
 {
+#pragma GCC unroll 4
 	for (unsigned i = 0; i < BUCKET; i++) {
-		uint64_t slot = table[(hash & mask) ^ i];
-		struct stack_cache_record *r = stack_cache_at(g, slot);
+		uint64_t *slot = &table[(hash & mask) ^ i];
+		const struct stack_cache_record *r = stack_cache_at(g, *slot);
 
-		if (slot >> 32 == hash && r->key == key && r->first == first)
-			return r;
+		if (*slot >> 32 == hash && r->key == key && r->first == first)
+			return slot;
 	}
 	return NULL;
 }
 
 /* The record that leaves `parent` at `word`, where the stack has `value`. */
-static struct stack_cache_record *exit_find(const struct stack_cache *g,
+static inline struct stack_cache_record *exit_find(const struct stack_cache *g,
 	const struct stack_cache_record *parent, uint32_t word, uint64_t value)
 {
-	uint64_t key = child_key(at_of(g, parent), word), hash = exit_hash(key, value);
+	uint64_t key = child_key(g, parent, word), hash = exit_hash(key, value), *slot;
 	struct stack_cache_record *r;
 
 	if (parent->exit_at == word && parent->exit_tag == (uint16_t)hash) {
@@ -156,7 +169,8 @@ static struct stack_cache_record *exit_find(const struct stack_cache *g,
 		if (r->first == value && r->key == key)
 			return r;
 	}
-	return table_find(g, g->exits, g->exit_mask, hash, key, value);
+	slot = table_find(g, g->exits, g->exit_mask, hash, key, value);
+	return slot ? stack_cache_at(g, *slot) : NULL;
 }
 
 static bool modules_equal(const struct stack_cache_record *r)
@@ -202,40 +216,66 @@ static void forget(struct stack_cache_record *r)
 	r->key = KEY_NONE;
 }
 
-struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t frame,
-	struct stack_cache_record *r, struct stack_cache_place place)
-{
-	const struct stack_cache_record *part = r;
-	uintptr_t base = frame; /* of the part's places */
-	uint32_t begin = 0; /* the number of the stack's words before the record's first */
-	uint32_t before = 0; /* the number of the record's words before the part's first */
+/* How far a record's words are those of the stack: to a place in one of its parts. */
+struct reached {
+	struct stack_cache_place place;
+	const struct stack_cache_block *blocks; /* of that part */
+	uintptr_t base; /* the part's places are relative to it */
+	uint32_t before; /* of the record's words, the number of the one in blocks[0] */
+};
 
-	g->use.searches++;
+static uint32_t word_reached(const struct reached *at)
+{
+	return at->before + at->place.in_block +
+	       (uint32_t)(at->place.block - at->blocks) * STACK_CACHE_BLOCK;
+}
+
+static inline uint64_t value_at(struct stack_cache_place place)
+{
+	return place.block->value[place.in_block];
+}
+
+/* Goes on from the end of a part to the next one; `end`: where that one's words end. */
+static inline struct reached tail_reached(
+	const struct reached *at, const struct part *next, struct stack_cache_place end)
+{
+	return (struct reached){ end, next->record->block, next->frame,
+		word_reached(at) - next->block * STACK_CACHE_BLOCK };
+}
+
+static inline struct stack_cache_place tail_compare(const struct part *next)
+{
+	return stack_cache_compare(next->frame, &next->record->block[next->block]);
+}
+
+/* Continues where a record differs from the stack, or ends. */
+__attribute__((always_inline)) static inline struct stack_cache_leaf *leave(
+	struct stack_cache *g, uintptr_t frame, struct stack_cache_record *r, struct reached at)
+{
+	uint32_t begin = 0; /* the number of the stack's words before the record's first */
+
 	for (;;) {
-		uint64_t value = place.block->value[place.in_block];
-		uint32_t word = before + place.in_block +
-				(uint32_t)(place.block - part->block) * STACK_CACHE_BLOCK;
-		const uint64_t *now = (const uint64_t *)base + place.block->at[place.in_block];
+		uint64_t value = value_at(at.place);
+		uint32_t word = word_reached(&at);
+		const uint64_t *now =
+			(const uint64_t *)at.base + at.place.block->at[at.place.in_block];
 		struct stack_cache_record *child;
 
 		if (value == STACK_CACHE_END)
 			break;
-		if (value >= STACK_CACHE_END) {
-			struct part next = part_next(g, part);
+		if (value >= STACK_CACHE_TAIL) {
+			struct part next = part_at(g, at.place.block, value);
 
-			part = next.record;
-			base = next.frame;
-			before = word - next.block * STACK_CACHE_BLOCK;
-			place = stack_cache_compare(base, &part->block[next.block]);
+			at = tail_reached(&at, &next, tail_compare(&next));
 			continue;
 		}
-		if (g->blind || (begin != 0 && g->shallow))
+		if (__builtin_expect(g->blind | g->shallow, 0) && (g->blind || begin != 0))
 			return NULL;
 		g->use.exits++;
 		child = exit_find(g, r, word, *now);
 		begin += word;
 		if (!child)
-			return stop(g, child_key(at_of(g, r), word), begin, now);
+			return stop(g, child_key(g, r, word), begin, now);
 		if (!stack_cache_holds(child)) {
 			uint64_t key = child->key;
 
@@ -243,13 +283,49 @@ struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t fra
 			return stop(g, key, begin, now);
 		}
 		begin++;
-		before = 0;
-		base = frame;
-		part = r = child;
-		place = stack_cache_compare(frame, r->block);
+		r = child;
+		at = (struct reached){ stack_cache_compare(frame, r->block), r->block, frame, 0 };
 	}
 	g->use.found++;
 	return &r->leaf;
+}
+
+static __attribute__((noinline)) struct stack_cache_leaf *record_leave(struct stack_cache *g,
+	uintptr_t frame, struct stack_cache_record *r, struct stack_cache_place place)
+{
+	return leave(g, frame, r, (struct reached){ place, r->block, frame, 0 });
+}
+
+/* Leaves a record in its tail, which begins after `last`, at `place`. */
+static __attribute__((noinline)) struct stack_cache_leaf *tail_leave(struct stack_cache *g,
+	uintptr_t frame, struct stack_cache_record *r, struct stack_cache_place last,
+	struct stack_cache_place place)
+{
+	struct part next = part_at(g, last.block, value_at(last));
+	struct reached at = { last, r->block, frame, 0 };
+
+	return leave(g, frame, r, tail_reached(&at, &next, place));
+}
+
+/* Mostly the rest of the stack is there. */
+static __attribute__((noinline)) struct stack_cache_leaf *tail_follow(struct stack_cache *g,
+	uintptr_t frame, struct stack_cache_record *r, struct stack_cache_place last)
+{
+	struct part next = part_at(g, last.block, value_at(last));
+	struct stack_cache_place place = tail_compare(&next);
+
+	if (!stack_cache_is_end(place))
+		return tail_leave(g, frame, r, last, place);
+	g->use.found++;
+	return &r->leaf;
+}
+
+struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t frame,
+	struct stack_cache_record *r, struct stack_cache_place place)
+{
+	g->use.searches++;
+	return value_at(place) > STACK_CACHE_END ? tail_follow(g, frame, r, place)
+						 : record_leave(g, frame, r, place);
 }
 
 struct stack_cache_leaf *stack_cache_lose(
@@ -266,10 +342,15 @@ struct stack_cache_leaf *stack_cache_search(
 {
 	uint64_t key = stack_cache_key(frame, function), first = ((const uint64_t *)frame)[1];
 	uint64_t hash = stack_cache_root_hash(frame, first);
-	struct stack_cache_record *r = table_find(g, g->roots, g->root_mask, hash, key, first);
+	uint64_t *home = &g->roots[hash & g->root_mask], was = *home;
+	uint64_t *slot = table_find(g, g->roots, g->root_mask, hash, key, first);
+	struct stack_cache_record *r;
 
-	if (!r)
+	if (!slot)
 		return stop(g, key, 0, (const uint64_t *)frame + 1);
+	r = stack_cache_at(g, *slot);
+	*home = *slot;
+	*slot = was;
 	if (!stack_cache_holds(r))
 		return stack_cache_lose(g, frame, r);
 	return stack_cache_branch(g, frame, r, stack_cache_compare(frame, r->block));
@@ -297,7 +378,7 @@ static void enter(const struct stack_cache *g, uint64_t *table, uint64_t mask, u
 
 static void exit_enter(struct stack_cache *g, const struct stack_cache_record *r)
 {
-	struct stack_cache_record *parent = stack_cache_at(g, (uint32_t)(r->key >> 16));
+	struct stack_cache_record *parent = stack_cache_at(g, r->key >> 16);
 	uint64_t hash = exit_hash(r->key, r->first);
 
 	if (parent->exit == 0) {

@@ -49,7 +49,7 @@ struct stack_cache_place {
 	unsigned in_block;
 };
 
-/* Out of line: continues where the record `r` differs from the stack. */
+/* Out of line: continues where the record `r` differs from the stack, or ends in a tail. */
 struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t frame,
 	struct stack_cache_record *r, struct stack_cache_place place);
 /* Out of line: checks where the code of a record's stack is. False: it has moved or gone. */

@@ -408,6 +408,41 @@ TEST(every_word_counts_in_tails)
 	stack_memory_end(&g, true);
 }
 
+/* Makes the stack begin at another frame whose roots are in the same slot. */
+static void collide(const struct stack_cache *g)
+{
+	uint64_t first = stack[top + 1];
+	uint64_t slot = stack_cache_root_hash((uintptr_t)(stack + top), first) & g->root_mask;
+
+	top += 2;
+	for (stack[top + 1] = first + 16;; stack[top + 1] += 16)
+		if ((stack_cache_root_hash((uintptr_t)(stack + top), stack[top + 1]) &
+			    g->root_mask) == slot)
+			return;
+}
+
+/* The root found last is where the next search looks first. */
+TEST(roots_in_one_slot)
+{
+	struct stack_cache g = guards_made();
+	struct tally t = { 0 };
+
+	stack_make(0x4000, 1);
+	collide(&g);
+	for (int i = 0; i < 10; i++) {
+		uintptr_t frame = (uintptr_t)(stack + top);
+
+		allocate(&g, HT_FN_MALLOC, &t);
+		if (i > 1)
+			CHECK_INT(stack_cache_root(&g, frame)->key,
+				stack_cache_key(frame, HT_FN_MALLOC));
+		top = i % 3 ? top : 2 - top;
+	}
+	CHECK_INT(t.found, 8);
+	CHECK_INT(t.wrong, 0);
+	stack_memory_end(&g, true);
+}
+
 /* More than there is memory for: all is forgotten again and again. */
 TEST(more_stacks_than_memory)
 {
@@ -743,6 +778,7 @@ int main(void)
 	RUN(tails_of_stacks_abandoned);
 	RUN(tails_of_code_replaced);
 	RUN(every_word_counts_in_tails);
+	RUN(roots_in_one_slot);
 	RUN(more_stacks_than_memory);
 	RUN(growth_is_not_left);
 	RUN(growth_forgets_nothing);
