@@ -225,7 +225,7 @@ def sites_named(rep, name):
 
 
 def total(sites, field):
-    """Of the heap's sites: mapped memory is in no total of the heap."""
+    """Over the sites of the heap: no total has mapped memory."""
     return sum(live_blocks(s) if field == "live_blocks" else s[field] for s in sites if s.get("kind", "heap") == "heap")
 
 

@@ -284,16 +284,19 @@ __attribute__((used, noinline)) static uint64_t patch_sum(uint64_t a, uint64_t b
 static uint64_t (*patch_sum_word)(uint64_t, uint64_t) __attribute__((used)) = patch_sum;
 
 typedef uint64_t (*function)(uint64_t, uint64_t, const void *);
+/* clang-format off */
 #define FUNCTIONS(X)                                                                               \
 	X(f_frame)                                                                                 \
 	X(f_endbr)                                                                                 \
 	X(f_load)                                                                                  \
 	X(f_address)                                                                               \
-	X(f_store) X(f_test) X(f_vex) X(f_if_near) X(f_if_first) X(f_if_far) X(f_loop)             \
-		X(f_loop_small) X(f_jump) X(f_jump_near) X(f_call) X(f_call_word)                  \
-			X(f_call_register) X(f_jump_word) X(f_return) X(f_again) X(r_short)        \
-				X(r_back) X(r_inside) X(r_calls) X(r_trap) X(r_begin) X(r_unknown) \
-					X(r_stack) X(r_small) X(r_end)
+	X(f_store)                                                                                 \
+	X(f_test) X(f_vex) X(f_if_near) X(f_if_first) X(f_if_far) X(f_loop) X(f_loop_small)        \
+		X(f_jump) X(f_jump_near) X(f_call) X(f_call_word) X(f_call_register)               \
+			X(f_jump_word) X(f_return) X(f_again) X(r_short) X(r_back) X(r_inside)     \
+				X(r_calls) X(r_trap) X(r_begin) X(r_unknown) X(r_stack) X(r_small) \
+					X(r_end)
+/* clang-format on */
 #define DECLARE(name) uint64_t name(uint64_t, uint64_t, const void *);
 FUNCTIONS(DECLARE)
 
