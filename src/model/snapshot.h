@@ -3,7 +3,8 @@
  * The state of a program at one moment, as screen, batch frames and reports take it. The model
  * makes it once a tick, on the viewer's main thread; after that it never changes, except that names
  * in `struct stack` are filled in between ticks as the symboliser answers. All text in it is clean
- * (no control bytes). Sizes are bytes, times nanoseconds.
+ * (no control bytes). Sizes are bytes, times nanoseconds. Long because everything that is shown or
+ * written is declared here.
  */
 #ifndef SRC_MODEL_SNAPSHOT_H
 #define SRC_MODEL_SNAPSHOT_H
