@@ -221,18 +221,17 @@ static void marks_cut(struct snapshot *s, struct snap_site *sites)
 }
 
 /* The start of a range as the mark from which `since` counts: number 0, named by its time. */
-static void range_mark(const struct making *m, struct snapshot *s, struct snap_mark *mark)
+static void range_mark(const struct making *m, struct snapshot *s, const struct snapshot *then,
+	struct snap_mark *mark)
 {
 	uint64_t ns = m->h->points[m->from_tick].ns;
-	struct snapshot then = { 0 };
 	char text[UNITS_MAX];
 
-	state_head_give(m->from.head, &then);
 	*mark = (struct snap_mark){ .ns = ns,
-		.live_bytes = then.totals.live_bytes,
-		.live_blocks = then.totals.live_blocks,
-		.allocs = then.totals.allocs,
-		.alloc_bytes = then.totals.alloc_bytes };
+		.live_bytes = then->totals.live_bytes,
+		.live_blocks = then->totals.live_blocks,
+		.allocs = then->totals.allocs,
+		.alloc_bytes = then->totals.alloc_bytes };
 	strcpy(mark->name, units_duration(text, ns));
 	s->since = mark;
 	s->until = NULL;
@@ -266,8 +265,8 @@ static void range_fill(const struct making *m, struct snapshot *s, struct rest *
 	struct snap_thread *threads = rest->threads + m->at.state.threads;
 	struct snapshot then = { 0 };
 
-	range_mark(m, s, &rest->mark);
 	state_head_give(m->from.head, &then);
+	range_mark(m, s, &then, &rest->mark);
 	snapshot_range_histograms(&then, s, &rest->range);
 	for (size_t i = 0; i < s->nthreads; i++) {
 		threads[i] = s->threads[i];
