@@ -25,7 +25,7 @@ from places import B, LIBRARY, ROOT
 
 ACCEPTED = os.path.join(ROOT, "tests/bench/instructions.txt")
 BUILT = {"heaptop.so": "tests/bench/steady/libheaptop.so", "clock.so": "tests/bench/steady_clock.so",
-         "micro": "tests/bench/micro", "micro-new": "tests/bench/micro-new"}
+         "micro": "tests/bench/micro", "micro-new": "tests/bench/micro-new", "stacks": "tests/bench/stacks"}
 
 PAIRS = 4000
 CASES = [("same stack, depth %d" % d, ["./micro", "same", d, PAIRS]) for d in (5, 15, 30, 60)] + [
@@ -34,6 +34,7 @@ CASES = [("same stack, depth %d" % d, ["./micro", "same", d, PAIRS]) for d in (5
     ("inner 3 change, depth 15", ["./micro", "inner-3", 15, PAIRS]),
     ("inner 3 change, depth 30", ["./micro", "inner-3", 30, PAIRS]),
     ("working set of 1k, depth 15", ["./micro", "set", 15, PAIRS, 1000]),
+    ("a new stack each time, depth 20", ["./stacks", "fresh", PAIRS, PAIRS]),
 ]
 WORSE, BETTER = 1.02, 0.95
 ACCEPT = "make bench-instructions ACCEPT=1"
@@ -87,8 +88,11 @@ def costs(path):
 
 
 def segment_left(folder):
-    """Removes the segment that a run left in the folder; its virtual size, which tells the layout."""
+    """Removes the segment that a run left in the folder; its virtual size, which tells the layout. None: the
+    program returned from main, and left none."""
     names = [n for n in os.listdir(folder) if n.startswith("heaptop-")]
+    if not names:
+        return None
     if len(names) != 1:
         raise Broken("the run left %d segments" % len(names))
     size = os.stat(os.path.join(folder, names[0])).st_size

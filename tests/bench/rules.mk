@@ -75,7 +75,8 @@ bench-readme:
 	done
 
 # Counted, not timed: the same on every machine. make check compares them with the accepted ones.
-bench-instructions: $(BENCH)/steady/libheaptop.so $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so
+bench-instructions: $(BENCH)/steady/libheaptop.so $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/stacks \
+		$(BENCH)/steady_clock.so
 	$(Q)B='$(B)' tests/bench/instructions.py $(if $(filter 1,$(ACCEPT)),--accept,--show) \
 		$(if $(filter 1,$(FUNCTIONS)),--functions) \
 		$(if $(T),--only '$(T)')
