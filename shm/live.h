@@ -117,6 +117,7 @@ HT_HOT uint64_t live_take(const struct segment *s, uint64_t addr, uint64_t *size
 		return 0;
 	p = live_pieces_at_home(home);
 	first = entry = live_first(p, at);
+	__builtin_prefetch(first); /* it is needed only where second[] has another block */
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
 		return 0;
