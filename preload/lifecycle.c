@@ -139,6 +139,15 @@ static void scans_publish(void)
 	state_segment.header->copy_at = copy_stub_publish();
 }
 
+/* Before anything replaces the next allocator's functions. */
+static void code_find(void)
+{
+	struct module_range r;
+
+	modules_find((uint64_t)(uintptr_t)next.malloc, &r);
+	next_code = (struct next_code){ r.start, r.end };
+}
+
 /* Everything before recording is switched on. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -156,6 +165,7 @@ static int prepare(struct own **own)
 	next_arena_undump();
 	state_segment.single_threaded = single_threaded();
 	modules_start();
+	code_find();
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
 	unwind_start(environment_variable("HEAPTOP_UNWINDER"));
 	recorder_start();

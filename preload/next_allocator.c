@@ -11,6 +11,7 @@
 #include "shm/atomic.h"
 
 struct next next;
+struct next_code next_code;
 uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 

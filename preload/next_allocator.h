@@ -59,6 +59,12 @@ struct next {
 };
 
 extern struct next next __attribute__((visibility("hidden")));
+/* The object file of the next allocator, whatever `next` calls later (next_replace). Written before
+ * recording is on (START). */
+struct next_code {
+	uint64_t start, end;
+};
+extern struct next_code next_code __attribute__((visibility("hidden")));
 /* An enum next_mode. Read through the functions below, and relaxed where sample.h says why. */
 extern uint8_t next_mode __attribute__((visibility("hidden")));
 

@@ -6,8 +6,6 @@
  *
  * The next allocator's calls are recognised by their return address, as blocks of the heap lie in
  * what it maps. libc's own malloc never comes here: it calls the kernel directly.
- *
- * Edge ALLOCATOR: the start of the next allocator's object file is written before its end.
  */
 #include "preload/record_map.h"
 
@@ -15,28 +13,14 @@
 
 #include "preload/hot.h"
 #include "preload/lifecycle.h"
-#include "preload/modules.h"
 #include "preload/next_allocator.h"
 #include "preload/reentry.h"
 #include "preload/unwind.h"
 #include "shm/stack.h"
 
-/* The next allocator's object file; 0: not known yet. Every thread finds the same. */
-static uint64_t allocator_start, allocator_end;
-
 static bool is_in_allocator(uint64_t pc)
 {
-	uint64_t end = ht_load_acquire_64(&allocator_end); /* ALLOCATOR */
-
-	if (end == 0) {
-		struct module_range r;
-
-		modules_find((uint64_t)(uintptr_t)next.malloc, &r);
-		ht_store_relaxed_64(&allocator_start, r.start);
-		end = r.end;
-		ht_store_release_64(&allocator_end, end); /* ALLOCATOR */
-	}
-	return pc < end && pc >= ht_load_relaxed_64(&allocator_start);
+	return pc - next_code.start < next_code.end - next_code.start;
 }
 
 static uint64_t page_mask(void)

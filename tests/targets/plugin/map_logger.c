@@ -127,6 +127,10 @@ EXPORT void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t off
 	return p;
 }
 
+/* The hook of mmap64 calls the next mmap64, so the hook's frame is the caller's here, too. */
+EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));
+
 EXPORT int munmap(void *at, size_t bytes)
 {
 	uint64_t number = unmapping((uintptr_t)at, pages(bytes));
