@@ -280,26 +280,11 @@ static bool take(struct unwind *u, uint32_t next)
 /* Most stacks differ from the previous one in a few inner frames of the plainest kind: found from
  * the stack pointer, in code that stays. For those, what follows is all of the above in one loop
  * and a few stores; what is not so plain is left to that. */
-#define NEAR_MAX 8u
-
-/* A frame further in than where the stacks meet. */
-struct near_frame {
-	uint64_t rsp, pc;
-	uint64_t rbp_at; /* where its rbp is kept */
-	uint32_t module;
-	bool saves; /* its caller's rbp is kept elsewhere */
-};
-
-struct near {
-	struct near_frame frame[NEAR_MAX + 1]; /* innermost first, then the one where they meet */
-	uint32_t count; /* without that */
-	uint32_t at; /* its number in the previous stack */
-};
 
 /* Whether the walk is in the state of the previous stack's frame `f`, as far as the rest depends on
  * it: state_equal, of a walk that has not used rbp. */
-static inline bool near_meets(
-	const struct unwind_trail *last, const struct unwind_frame *f, const struct near_frame *now)
+static inline bool near_meets(const struct unwind_trail *last, const struct unwind_frame *f,
+	const struct unwind_near_frame *now)
 {
 	uint32_t q = (uint32_t)(f - last->frames);
 	const struct unwind_rbp *then = &last->rbps[f->rbp];
@@ -312,7 +297,7 @@ static inline bool near_meets(
 }
 
 /* Finds the object that the frame is in. False: it may be unloaded, or is ours. */
-static inline bool near_place(struct unwind *u, struct near_frame *f)
+static inline bool near_place(struct unwind *u, struct unwind_near_frame *f)
 {
 	struct module_range *range = &u->known.code;
 
@@ -330,7 +315,7 @@ static inline bool near_place(struct unwind *u, struct near_frame *f)
 
 /* Moves to the caller's frame. False: the step is not of the plainest kind. */
 static inline bool near_step(
-	const struct unwind_known *k, struct near_frame *f, struct near_frame *caller)
+	const struct unwind_known *k, struct unwind_near_frame *f, struct unwind_near_frame *caller)
 {
 	struct cfi_rule rule = cfi_find(f->pc, f->module, false);
 	uint32_t bytes = (uint32_t)rule.offset, slot = (uint32_t)-rule.rbp_offset;
@@ -348,7 +333,7 @@ static inline bool near_step(
 }
 
 /* Starts from the hook's frame. False: that is not on the stack known so far. */
-static inline bool near_start(const struct unwind *u, struct near_frame *f)
+static inline bool near_start(const struct unwind *u, struct unwind_near_frame *f)
 {
 	f->rsp = u->frame + 16;
 	f->rbp_at = u->frame;
@@ -359,15 +344,15 @@ static inline bool near_start(const struct unwind *u, struct near_frame *f)
 }
 
 /* Walks until the previous stack is met, at a frame numbered below `next`. */
-static inline bool near_walk(struct unwind *u, uint32_t next, struct near *n)
+static inline bool near_walk(struct unwind *u, uint32_t next, struct unwind_near *n)
 {
 	const struct unwind_trail *last = &u->last;
 	const struct unwind_frame *f = &last->frames[next - 1], *end = &last->frames[last->low];
-	struct near_frame *now = n->frame;
+	struct unwind_near_frame *now = n->frame;
 
 	if (next <= last->low || !near_start(u, now))
 		return false;
-	for (; now < &n->frame[NEAR_MAX]; now++) {
+	for (; now < &n->frame[UNWIND_NEAR]; now++) {
 		while (f->rsp < now->rsp)
 			if (f-- == end)
 				return false;
@@ -383,7 +368,7 @@ static inline bool near_walk(struct unwind *u, uint32_t next, struct near *n)
 }
 
 /* Whether the rest is the previous stack's, all of it, and there is room for the new frames. */
-static inline bool near_joins(const struct unwind *u, const struct near *n)
+static inline bool near_joins(const struct unwind *u, const struct unwind_near *n)
 {
 	const struct unwind_trail *last = &u->last;
 	const struct unwind_frame *f = &last->frames[n->at];
@@ -409,9 +394,9 @@ static inline struct unwind_rbp near_rbp(uint64_t at, uint32_t top)
 
 /* Puts the new frames in place of those further in than where the stacks meet, from there inwards.
  * All is as unwind_trail_join leaves it. */
-static inline void near_put(struct unwind_trail *t, const struct near *n)
+static inline void near_put(struct unwind_trail *t, const struct unwind_near *n)
 {
-	const struct near_frame *now = &n->frame[n->count];
+	const struct unwind_near_frame *now = &n->frame[n->count];
 	struct unwind_frame *f = &t->frames[n->at];
 	uint32_t words = f->words, rbp = f->rbp, q = n->at, top = q + n->count + 1;
 	uint16_t unpinned = f->unpinned;
@@ -440,21 +425,21 @@ static inline void near_put(struct unwind_trail *t, const struct near *n)
 
 /* Takes the stack if it is near the previous one, which has `next` settled frames. False: nothing
  * is changed. */
-static bool take_near(struct unwind *u, uint32_t next)
+static __attribute__((noinline)) bool take_near(struct unwind *u, uint32_t next)
 {
 	struct unwind_trail *last = &u->last;
-	struct near n;
+	struct unwind_near *n = &u->near; /* not on the program's stack */
 	bool same_end = last->low == u->last_low;
 	uint32_t words;
 
-	if (!near_walk(u, next, &n) || !near_joins(u, &n))
+	if (!near_walk(u, next, n) || !near_joins(u, n))
 		return false;
-	words = last->frames[n.at].words;
+	words = last->frames[n->at].words;
 	last_begin(u);
-	near_put(last, &n);
+	near_put(last, n);
 	result_fill(u, last,
 		&(struct end){ last->low, last->words_low, u->last_truncated, u->last_rsp });
-	u->kept = same_end ? n.at + 1 - last->low : 0;
+	u->kept = same_end ? n->at + 1 - last->low : 0;
 	u->shared = same_end ? words - last->words_low : 0;
 	u->last_low = last->low;
 	last_end(u);

@@ -68,6 +68,21 @@ struct unwind_trail {
 
 /* A call stack while it is taken. Return addresses are those of the program's frames, innermost
  * first, without the library's own. */
+/* The inner frames of a stack that is near the previous one (unwind_cfi.c). */
+#define UNWIND_NEAR 8u
+struct unwind_near_frame {
+	uint64_t rsp, pc;
+	uint64_t rbp_at; /* where its rbp is kept */
+	uint32_t module;
+	bool saves; /* its caller's rbp is kept elsewhere */
+};
+struct unwind_near {
+	/* Innermost first, then the one where the stacks meet. */
+	struct unwind_near_frame frame[UNWIND_NEAR + 1];
+	uint32_t count; /* without that */
+	uint32_t at; /* its number in the previous stack */
+};
+
 struct unwind {
 	uintptr_t frame; /* in: frame address of the hook (its caller's rbp is there, then the
 			    return address) */
@@ -97,6 +112,7 @@ struct unwind {
 	uint32_t last_generation;
 	uint32_t last_low; /* number of the outermost frame of the previous stack */
 	uint64_t last_rsp; /* where its walk ended */
+	struct unwind_near near;
 };
 
 #define UNWIND_VALUE_BITS 48u

@@ -67,6 +67,7 @@ struct snapshot *diff_snapshot_make(const struct diff *d, const char *a, const c
 	marks[1] = mark_of(&base->totals, b);
 	for (size_t i = 0; i < d->nrows; i++)
 		site_fill(&sites[i], &d->rows[i], d->value, (uint32_t)i + 1);
+	s->totals.has_mapped = false;
 	moment_clear_present(s);
 	/* The changes are shown beside what a program holds now; if it ran then, this is a copy. */
 	s->moment = SNAP_NOW;

@@ -58,7 +58,6 @@ void moment_clear_present(struct snapshot *s)
 	s->rates_ns = 0;
 	s->proc.minor_faults_per_s = s->proc.major_faults_per_s = 0;
 	t->allocs_per_s = t->frees_per_s = t->reallocs_per_s = t->growth_bytes_per_s = 0;
-	t->has_mapped = false;
 	t->mapped_per_s = 0;
 	s->mapped = NULL;
 	s->nmapped = 0;
@@ -94,6 +93,7 @@ struct snapshot *moment_peak(struct snapshot *base)
 	s->uptime_ns = base->totals.peak_ns;
 	s->totals.live_bytes = base->totals.at_peak_bytes;
 	s->totals.live_blocks = base->totals.at_peak_blocks;
+	s->totals.has_mapped = false;
 	moment_clear_present(s);
 	return s;
 }

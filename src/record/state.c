@@ -92,6 +92,21 @@ static const struct field fields[] = {
 	ARRAY(lifetimes),
 	TOTAL(paused_blocks),
 	TOTAL(paused_bytes),
+	TOTAL(has_mapped),
+	TOTAL(mapped_bytes),
+	TOTAL(mapped_blocks),
+	TOTAL(mapped_peak_bytes),
+	TOTAL(mapped_peak_ns),
+	TOTAL(maps),
+	TOTAL(unmaps),
+	TOTAL(map_bytes),
+	TOTAL(unmap_bytes),
+	TOTAL(allocator_mapped_bytes),
+	TOTAL(unknown_unmap_bytes),
+	TOTAL(missed_unmap_bytes),
+	TOTAL(untracked_maps),
+	TOTAL(untracked_map_bytes),
+	TOTAL(untracked_unmap_bytes),
 };
 
 static_assert(sizeof(struct snap_size) == 3 * sizeof(uint64_t), "histograms are plain numbers");

@@ -17,6 +17,7 @@ BUILD = sys.argv[1]
 FOR_TESTS = {
     "demangle_name": "a name demangled without a module; the fuzzer's way in",
     "live_direct_count": "entries that pieces hold, which must be those that were put in",
+    "entry_clear": "a patched entry as it was; the library's own stay until the process ends",
     "intern_count": "how many different texts are kept",
     "live_overflow_probe_length": "how far searches go, which bounds the cost of a full table",
     "live_find": "whether a block is in the table, without taking it out",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of shm/stack by one thread: stacks to sites and back, comparing, and full tables. */
+/*
+ * Tests of shm/stack by one thread: stacks to sites and back, comparing, and full tables. The file
+ * is long because every table that a stack goes through is filled up here, by the same few helpers.
+ */
 #include "tests/unit/shm_fixture.h"
 
 #include "shm/stack.h"
