@@ -5,6 +5,9 @@
  * one index. A thread that finds an entry of its key that is not READY fills it as well, since a
  * signal handler may have abandoned the thread that claimed it by longjmp. Both write the same,
  * except the path's place and the time, where either will do (edge MODULE of shm/layout.h).
+ *
+ * Edge PATH: a path's text is written before its place, so that another thread that finds the place
+ * there may publish it with the rest.
  */
 #include "shm/module.h"
 
@@ -52,8 +55,8 @@ static void path_fill(const struct segment *s, struct ht_module *m, const char *
 	uint64_t length = __builtin_strlen(path);
 	uint32_t bytes = length < HT_PATH_MAX ? (uint32_t)length : HT_PATH_MAX - 1, none = 0;
 
-	if (ht_load_relaxed_32(&m->path) == 0)
-		(void)ht_cas_relaxed_32(&m->path, &none, module_text(s, path, bytes));
+	if (ht_load_acquire_32(&m->path) == 0) /* PATH */
+		(void)ht_cas_acq_rel_32(&m->path, &none, module_text(s, path, bytes)); /* PATH */
 	if (ht_load_relaxed_32(&m->path) != 0)
 		ht_store_relaxed_32(&m->path_bytes, bytes);
 }

@@ -338,7 +338,8 @@ static int from_each(void *ctx, size_t tick, const struct state *s)
 	if (!f->thread)
 		return -ENOMEM;
 	f->threads = s->thread_room;
-	memcpy(f->thread, s->thread, s->thread_room * sizeof(*f->thread));
+	if (s->thread_room)
+		memcpy(f->thread, s->thread, s->thread_room * sizeof(*f->thread));
 	for (uint32_t id = 0; id < s->room; id++) {
 		struct snap_site site = { 0 };
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from format_readers import proto_text
-from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_equal, environment, kill_hard, need, report, run,
+from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_equal, environment, heap_sites, kill_hard, need, report, run,
                      run_cases, scratch, segment_files, target, add_case)
 
 VALUES = {"live": "live_bytes", "blocks": "live_blocks", "allocated": "alloc_bytes", "allocs": "allocs",
@@ -66,6 +66,7 @@ def exported(path, name, *options):
 def json_of(path):
     if path not in _reports:
         _reports[path] = json.loads(exported(path, "json"))
+        _reports[path]["sites"] = heap_sites(_reports[path])  # other formats have the heap alone
     return _reports[path]
 
 

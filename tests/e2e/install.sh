@@ -16,6 +16,7 @@ verdict() {
 expected() {
 	echo "755 $1/bin/heaptop"
 	echo "644 $1/lib/heaptop/libheaptop.so"
+	echo "644 $1/include/heaptop.h"
 	echo "644 $1/share/heaptop/heaptop-report.schema.json"
 	echo "644 $1/share/bash-completion/completions/heaptop"
 	echo "644 $1/share/zsh/site-functions/_heaptop"

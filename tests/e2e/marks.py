@@ -116,7 +116,7 @@ def come_back():
     program.ask("keep 1024")
     program.mark("two")
     program.ask("keep 500")
-    text = play(":size 120x30\n:until since mark 1 (one)\nM\nk\ne\n:until to mark 2 (two)\nEnter\n"
+    text = play(":size 120x30\n:until since mark 1 (one)\n`\nk\ne\n:until to mark 2 (two)\nEnter\n"
                 ":save-display -\n")
     check("+1,024 " in text and "mark 1 (one) to mark 2 (two)" in text, text)
     program.end()
