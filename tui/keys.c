@@ -132,7 +132,7 @@ const struct key_binding keys_table[] = {
 	{ MAP, "-", { '-', 0 }, IN_MAP, view_map_zoom, 0, PLACE_HINT, "zoom out", NULL, NULL,
 		"twice as many pages per cell" },
 	{ MAP, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_MAP, view_map_detail, 0, PLACE_BAR,
-		"Detail", NULL, NULL, "the main site of the emptiest page under the cursor (also F7)" },
+		"Detail", NULL, NULL, "the row's call site, or the emptiest page's under the cursor (also F7)" },
 	{ MAP, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_MAP, view_map_pin, 0,
 		PLACE_HINT, "pinning site", NULL, NULL, "the call site with that number in PINNED PAGES" },
 	{ LEAK, "L", { 'L', 0 }, IN_DATA | CHANGES, view_leaks_scan, 0, PLACE_HINT, "leak scan", NULL,

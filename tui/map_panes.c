@@ -97,6 +97,32 @@ size_t map_panes_cursor(const struct ui *ui)
 	return row && page < row->pages ? page : 0;
 }
 
+const struct snap_site *map_panes_site(const struct ui *ui, uint32_t id)
+{
+	const struct snapshot *s = ui->shown;
+
+	for (; s && id; s = s->base) {
+		const struct snap_site *site = snapshot_site(s, id);
+
+		if (site)
+			return site;
+	}
+	return NULL;
+}
+
+const char *map_panes_name(const struct ui *ui, const struct map_row *row, char buf[MAP_PANES_NAME])
+{
+	const struct snap_site *site = map_panes_site(ui, row->site);
+	const struct row_style style = ui_style(ui);
+	char name[COLUMN_TEXT_MAX];
+
+	if (!site)
+		return map_row_name(row, buf);
+	site_name(site, &style, name, sizeof(name));
+	snprintf(buf, MAP_PANES_NAME, "%s %.32s", snapshot_kind_word(site->kind), name);
+	return buf;
+}
+
 /* ---- cells ---- */
 
 enum fill { FILL_ABSENT, FILL_IDLE, FILL_LOW, FILL_HIGH, FILL_FULL, FILL_COUNT };
@@ -248,13 +274,13 @@ static void row_draw(const struct ui *ui, size_t i, int y)
 	unsigned width = (unsigned)ui->layout.width, x = figures_x(ui), end = occupancy_x(ui);
 	unsigned cells = width > end + 1 ? width - end - 1 : 0;
 	enum draw_style style = i == ui->map.row ? STYLE_SELECT : STYLE_PLAIN;
-	char name[48], text[128];
+	char name[MAP_PANES_NAME], text[128];
 
 	if (i == ui->map.row) {
 		draw_fill(y, 0, is_wide(ui) ? end - 1 : width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
-	draw_text(y, 1, x - 1, style, map_row_name(row, name));
+	draw_text(y, 1, x - 1, style, map_panes_name(ui, row, name));
 	row_figures(ui, row, text, sizeof(text));
 	draw_text(y, (int)x, width - x, style, text);
 	cells = cells < CELLS_MOST ? cells : CELLS_MOST;
@@ -269,12 +295,12 @@ static void grid_head(const struct ui *ui, const struct map_panes *p, size_t zoo
 {
 	const char *const *glyph = fill_glyph[draw_is_ascii()];
 	const struct map_row *row = map_panes_row(ui);
-	char name[48], size[UNITS_MAX], title[256];
+	char name[MAP_PANES_NAME], size[UNITS_MAX], title[256];
 
 	if (row->pages == 0)
-		snprintf(title, sizeof(title), "%s: parts", map_row_name(row, name));
+		snprintf(title, sizeof(title), "%s: parts", map_panes_name(ui, row, name));
 	else
-		snprintf(title, sizeof(title), "%s, cell %s", map_row_name(row, name),
+		snprintf(title, sizeof(title), "%s, cell %s", map_panes_name(ui, row, name),
 			units_bytes(size, zoom * MAP_PAGE_BYTES));
 	if (ui->layout.width >= 80 && row->pages > 0)
 		snprintf(title + strlen(title), sizeof(title) - strlen(title),

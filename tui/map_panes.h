@@ -8,6 +8,7 @@
 
 #include "tui/ui.h"
 
+#define MAP_PANES_NAME	  48
 #define MAP_PANES_ADDRESS 14 /* cells of a line's address and the gap after it */
 
 /* First lines and heights of the panes; a pane of no lines is not shown. */
@@ -23,6 +24,11 @@ struct map_panes {
 void map_panes_make(struct map_panes *p, const struct ui *ui);
 /* The row that is selected, or NULL. */
 const struct map_row *map_panes_row(const struct ui *ui);
+/* A call site, of the kinds shown or of others; NULL if unknown. */
+const struct snap_site *map_panes_site(const struct ui *ui, uint32_t id);
+/* "brk heap", "mmap FUNCTION", ... */
+const char *map_panes_name(
+	const struct ui *ui, const struct map_row *row, char buf[MAP_PANES_NAME]);
 /* The first visible row. */
 size_t map_panes_top(const struct ui *ui, const struct map_panes *p);
 /* Pages of a cell, and lines of cells that the selected row takes. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include "src/util/units.h"
 #include "tui/map_panes.h"
+#include "tui/refresh.h"
 #include "tui/view_detail.h"
 #include "tui/view_sites.h"
 
@@ -169,13 +170,13 @@ static void part_show(struct ui *ui, size_t part)
 {
 	const struct map_row *row = &ui->map.map->row[ui->map.row];
 	const struct map_span *s = &ui->map.map->span[row->first_span + part];
-	char name[48], size[UNITS_MAX], rss[UNITS_MAX];
+	char name[MAP_PANES_NAME], size[UNITS_MAX], rss[UNITS_MAX];
 
 	ui->map.part = part;
 	if (s->is_fine)
 		cursor_set(ui, map_page_at(ui->map.map, row, s->start));
 	ui_message(ui, "%s, part %zu of %zu: %" PRIx64 "-%" PRIx64 ", %s, %s resident",
-		map_row_name(row, name), part + 1, row->spans, s->start, s->end,
+		map_panes_name(ui, row, name), part + 1, row->spans, s->start, s->end,
 		units_bytes(size, s->end - s->start), units_bytes(rss, s->rss_bytes));
 }
 
@@ -253,6 +254,10 @@ void view_map_address(struct ui *ui, int arg, int key)
 
 static void site_show(struct ui *ui, uint32_t site)
 {
+	if (!ui_site(ui, site) && map_panes_site(ui, site)) {
+		ui->kinds = KINDS_BOTH;
+		refresh_kinds(ui);
+	}
 	if (!ui_site(ui, site)) {
 		ui_message(ui, "this call site is not known yet");
 		return;
@@ -272,7 +277,9 @@ void view_map_detail(struct ui *ui, int arg, int key)
 	zoom = map_panes_zoom(ui, &p);
 	if (row)
 		map_sum(ui->map.map, row, map_panes_cursor(ui) / zoom * zoom, zoom, &sum);
-	if (sum.has_site)
+	if (row && row->site)
+		site_show(ui, row->site);
+	else if (sum.has_site)
 		site_show(ui, sum.site);
 	else
 		ui_message(ui, "no live block here");

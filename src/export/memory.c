@@ -6,7 +6,8 @@
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
-#define TEXT_PINS 5u /* enough for a report */
+#define TEXT_PINS  5u /* enough for a report */
+#define TEXT_SITES 5u
 
 /* Skips empty parts: usually five of nine have content. */
 static void memory_parts(struct strbuf *out, const struct map_account *a)
@@ -58,6 +59,31 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 	}
 }
 
+static void memory_sites(struct strbuf *out, const struct snapshot *s, const struct map_account *a,
+	const struct export_options *o)
+{
+	const struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.names = o->names,
+		.show_hidden = o->show_hidden };
+	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX], rss[UNITS_MAX], size[UNITS_MAX];
+
+	for (unsigned i = 0; i < a->sites && i < TEXT_SITES && a->site[i].rss_bytes; i++) {
+		const struct snap_site *site =
+			snapshot_site(o->whole ? o->whole : s, a->site[i].site);
+
+		if (!site)
+			continue;
+		if (i == 0)
+			strbuf_puts(out, "  mapped by the program, resident:\n");
+		site_name(site, &style, name, sizeof(name));
+		site_place(site, &style, place, sizeof(place));
+		strbuf_printf(out, "  %7s  of %s%s by %s (%s)\n",
+			units_bytes(rss, a->site[i].rss_bytes),
+			units_bytes(size, a->site[i].size_bytes),
+			a->site[i].shared ? ", shared," : "", name, place);
+	}
+}
+
 void memory_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	const struct map_account *a = o->memory;
@@ -81,6 +107,7 @@ void memory_text(struct strbuf *out, const struct snapshot *s, const struct expo
 			"  %s of the free memory is at the ends of arenas, which malloc_trim does "
 			"not return\n",
 			units_bytes(bytes, a->top_bytes));
+	memory_sites(out, s, a, o);
 	memory_pins(out, s, a, o);
 	if (a->note)
 		strbuf_printf(out, "  %s\n", a->note);
@@ -136,6 +163,17 @@ void memory_json(struct writer *w, const struct export_options *o)
 		writer_uint(w, "pages_alone", a->pin[i].alone);
 		writer_uint(w, "live_bytes", a->pin[i].live_bytes);
 		writer_uint(w, "cost_bytes", a->pin[i].cost_bytes);
+		writer_end(w);
+	}
+	writer_end(w);
+	writer_array(w, "mapped_sites");
+	writer_lines(w);
+	for (unsigned i = 0; i < a->sites; i++) {
+		writer_object(w, NULL);
+		writer_uint(w, "site", a->site[i].site);
+		writer_uint(w, "rss_bytes", a->site[i].rss_bytes);
+		writer_uint(w, "size_bytes", a->site[i].size_bytes);
+		writer_bool(w, "shared", a->site[i].shared);
 		writer_end(w);
 	}
 	writer_end(w);

@@ -12,6 +12,7 @@
 
 #include "shm/layout.h"
 #include "src/memory/allocator.h"
+#include "src/memory/ranges.h"
 #include "src/leak/analysis/blocks.h"
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/proc/proc.h"
@@ -197,6 +198,8 @@ static int blocks_read(struct reading *r, const char *path)
 		n = r->in.sampled || r->in.forked ? 0 : read_blocks(s, block_visit, r);
 		rc = n < 0 ? (int)n : r->rc;
 	}
+	if (rc == 0)
+		rc = ranges_read(s, r->sites, &r->in.range, &r->in.ranges);
 	read_close(s);
 	if (rc == 0)
 		rc = leak_blocks_finish(&r->blocks);
@@ -461,6 +464,7 @@ struct map *map_reader_read(const char *path, pid_t pid, const struct map_accoun
 	leak_space_close(&r.space);
 	leak_blocks_free(&r.blocks);
 	free((struct map_block *)(uintptr_t)r.in.block);
+	free((struct map_range *)(uintptr_t)r.in.range);
 	free(r.piece);
 	free(r.vma);
 	free(r.smaps);

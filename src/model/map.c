@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/array.h"
+#include "src/util/sorted.h"
 
 /* glibc gives blocks from 128 KiB (or mallopt's threshold) mappings of their own. Smaller blocks
  * outside its heaps are in areas that it mapped when brk could not grow. */
@@ -31,6 +32,9 @@ static uint64_t page_up(uint64_t addr)
 struct splitter {
 	struct map *map;
 	const struct map_input *in;
+	struct map_piece *piece; /* those of `in`, and the ranges between them */
+	size_t pieces;
+	enum map_kind gap; /* what memory without blocks and pieces is */
 	size_t block; /* the first one that is not passed yet */
 	uint64_t pages; /* so far */
 	bool failed;
@@ -52,8 +56,9 @@ static void span_add(struct splitter *c, const struct map_span *span)
 		return;
 	c->pages += span->is_fine ? (span->end - span->start) / MAP_PAGE_BYTES : 0;
 	if (last && last->end == span->start && last->kind == span->kind && span->is_fine &&
-		last->is_fine && span->kind != MAP_ARENA) {
+		last->is_fine && span->kind != MAP_ARENA && span->arena == last->arena) {
 		last->end = span->end;
+		last->rss_bytes += span->rss_bytes;
 		return;
 	}
 	p = array_grow(m->span, m->spans, &m->span_capacity, sizeof(*m->span));
@@ -137,7 +142,7 @@ static bool plain_split(struct splitter *c, uint64_t start, uint64_t end, bool f
 		fine_add(c, start, from, c->map->span[c->map->spans - 1].kind);
 	start = from;
 	if (until == c->block)
-		fine_add(c, start, end, MAP_OTHER);
+		fine_add(c, start, end, c->gap);
 	else if (has_small(c, until))
 		fine_add(c, start, end, MAP_POOL);
 	else
@@ -146,17 +151,89 @@ static bool plain_split(struct splitter *c, uint64_t start, uint64_t end, bool f
 	return true;
 }
 
-/* The index of a mapping's first piece in in->piece, and the number of its pieces. */
-static size_t pieces_of(const struct map_input *in, const struct map_vma *v, size_t *first)
-{
-	size_t i = 0, n = 0;
+/* ---- what the program mapped ---- */
 
-	while (i < in->pieces && in->piece[i].end <= v->start)
-		i++;
+static void piece_put(
+	struct splitter *c, uint64_t start, uint64_t end, enum map_kind kind, uint64_t arena)
+{
+	if (start < end)
+		c->piece[c->pieces++] = (struct map_piece){ start, end, kind, arena };
+}
+
+/* An allocator inside the program takes its memory by mmap(2), too: its blocks are there. */
+static bool has_blocks(const struct map_input *in, uint64_t start, uint64_t end)
+{
+	size_t i = sorted_before(SORTED_BY(in->block, in->blocks, addr), start);
+
+	return i < in->blocks && in->block[i].addr < end;
+}
+
+/* Puts the range where no piece is, and the pieces from *next on that begin before its end. Returns
+ * the end of all that. */
+static uint64_t range_put(
+	struct splitter *c, const struct map_range *range, uint64_t at, size_t *next)
+{
+	uint64_t from = page_up(range->start), end = page_down(range->end);
+	enum map_kind kind = range->site ? MAP_MAPPED : MAP_POOL;
+
+	from = from < at ? at : from;
+	for (; *next < c->in->pieces && c->in->piece[*next].start < end; ++*next) {
+		const struct map_piece *p = &c->in->piece[*next];
+
+		piece_put(c, from, p->start, kind, range->site);
+		piece_put(c, p->start, p->end, p->kind, p->arena);
+		from = from < p->end ? p->end : from;
+	}
+	piece_put(c, from, end, kind, range->site);
+	return from < end ? end : from;
+}
+
+static int pieces_make(struct splitter *c)
+{
+	const struct map_input *in = c->in;
+	uint64_t at = 0;
+	size_t next = 0;
+
+	c->piece = malloc((2 * in->pieces + in->ranges + 1) * sizeof(*c->piece));
+	if (!c->piece)
+		return -1;
+	for (size_t i = 0; i < in->ranges; i++)
+		if (!has_blocks(in, in->range[i].start, in->range[i].end))
+			at = range_put(c, &in->range[i], at, &next);
+	for (; next < in->pieces; next++)
+		piece_put(c, in->piece[next].start, in->piece[next].end, in->piece[next].kind,
+			in->piece[next].arena);
+	return 0;
+}
+
+/* ---- mappings ---- */
+
+/* The index of a mapping's first piece, and the number of its pieces. */
+static size_t pieces_of(const struct splitter *c, const struct map_vma *v, size_t *first)
+{
+	size_t i = sorted_through(SORTED_BY(c->piece, c->pieces, end), v->start), n = 0;
+
 	*first = i;
-	while (i + n < in->pieces && in->piece[i + n].start < v->end)
+	while (i + n < c->pieces && c->piece[i + n].start < v->end)
 		n++;
 	return n;
+}
+
+static uint64_t piece_bytes(const struct map_piece *p, const struct map_vma *v)
+{
+	uint64_t from = p->start > v->start ? p->start : v->start,
+		 to = p->end < v->end ? p->end : v->end;
+
+	return to > from ? to - from : 0;
+}
+
+/* A part between pieces. */
+static void gap_split(struct splitter *c, const struct map_vma *v, uint64_t start, uint64_t end)
+{
+	if (v->plain)
+		plain_split(c, start, end, true);
+	else
+		fine_add(c, start, end, v->kind);
 }
 
 /* Splits a mapping into its pieces and the parts between them. */
@@ -165,40 +242,156 @@ static void pieces_split(struct splitter *c, const struct map_vma *v, size_t fir
 	uint64_t at = v->start;
 
 	for (size_t i = first; i < first + count; i++) {
-		const struct map_piece *p = &c->in->piece[i];
+		const struct map_piece *p = &c->piece[i];
 		uint64_t from = p->start > at ? p->start : at,
 			 to = p->end < v->end ? p->end : v->end;
+		double part = (double)(to - from) / (double)(v->end - v->start);
 
 		if (from >= to)
 			continue;
 		if (at < from)
-			plain_split(c, at, from, true);
-		span_add(c, &(struct map_span){ from, to, p->kind, p->arena, .is_fine = true });
+			gap_split(c, v, at, from);
+		span_add(c, &(struct map_span){ from, to, p->kind, p->arena, .is_fine = true,
+				    .rss_bytes = (uint64_t)(part * (double)v->rss_bytes) });
 		blocks_skip(c, to);
 		at = to;
 	}
 	if (at < v->end)
-		plain_split(c, at, v->end, true);
+		gap_split(c, v, at, v->end);
+}
+
+/* What a mapping is whose pages are not read: what most of it is. */
+static void pieces_name(const struct splitter *c, const struct map_vma *v, size_t first,
+	size_t count, struct map_span *s)
+{
+	const struct map_piece *most = &c->piece[first];
+
+	for (size_t i = first; i < first + count; i++)
+		if (piece_bytes(&c->piece[i], v) > piece_bytes(most, v))
+			most = &c->piece[i];
+	if (most->kind == MAP_MAPPED && piece_bytes(most, v) < (v->end - v->start) / 2)
+		return;
+	s->kind = v->kind == MAP_SHARED ? MAP_SHARED : most->kind;
+	s->arena = most->arena;
+}
+
+/* Pages of shared memory may be another process's, so only whole mappings have a site. */
+static bool is_whole(const struct splitter *c, const struct map_vma *v, size_t first, size_t count)
+{
+	return count == 1 && c->piece[first].kind == MAP_MAPPED &&
+	       piece_bytes(&c->piece[first], v) == v->end - v->start;
 }
 
 static void vma_split(struct splitter *c, const struct map_vma *v)
 {
 	struct map_span whole = { v->start, v->end, v->kind, .rss_bytes = v->rss_bytes,
 		.swap_bytes = v->swap_bytes };
-	size_t first = 0, count = v->plain ? pieces_of(c->in, v, &first) : 0;
+	bool divides = v->plain || v->kind == MAP_BRK;
+	size_t first = 0, count = divides || v->kind == MAP_SHARED ? pieces_of(c, v, &first) : 0;
 
+	c->gap = v->kind;
 	blocks_skip(c, v->start);
-	if (count > 0 && has_pages(c, v->end - v->start)) {
+	if (count > 0 && !is_whole(c, v, first, count) && divides &&
+		has_pages(c, v->end - v->start)) {
 		pieces_split(c, v, first, count);
-	} else if (count > 0) {
-		whole.kind = c->in->piece[first].kind;
-		whole.arena = c->in->piece[first].arena;
+	} else if (count > 0 && (divides || is_whole(c, v, first, count))) {
+		pieces_name(c, v, first, count, &whole);
 		span_add(c, &whole);
 	} else if (!v->plain || !plain_split(c, v->start, v->end, false)) {
 		whole.is_fine = v->kind == MAP_BRK && has_pages(c, v->end - v->start);
 		span_add(c, &whole);
 	}
 	blocks_skip(c, v->end);
+}
+
+/* ---- sites ---- */
+
+struct ranked {
+	uint64_t key; /* the kind and the site */
+	uint64_t bytes;
+	unsigned rank;
+};
+
+static bool has_site(const struct map_span *s)
+{
+	return (s->kind == MAP_MAPPED || s->kind == MAP_SHARED) && s->arena != 0;
+}
+
+static uint64_t key_of(const struct map_span *s)
+{
+	return (uint64_t)s->kind | s->arena << 4;
+}
+
+static int key_order(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int bytes_order(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : key_order(pa, pb);
+}
+
+/* One item for each site of a kind, by key. Returns their number. */
+static size_t ranked_fold(struct ranked *r, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(r, count, sizeof(*r), key_order);
+	for (size_t i = 0; i < count; i++) {
+		if (kept > 0 && r[kept - 1].key == r[i].key)
+			r[kept - 1].bytes += r[i].bytes;
+		else
+			r[kept++] = r[i];
+	}
+	return kept;
+}
+
+static void ranks_give(struct ranked *r, size_t count)
+{
+	unsigned rank[MAP_KINDS] = { 0 };
+
+	qsort(r, count, sizeof(*r), bytes_order);
+	for (size_t i = 0; i < count; i++) {
+		unsigned *next = &rank[r[i].key & 15];
+
+		r[i].rank = *next;
+		*next += *next < MAP_SITES;
+	}
+	qsort(r, count, sizeof(*r), key_order);
+}
+
+/* Finds the sites that have a row each. What is resident of fine spans is not known yet, but about
+ * their part of the mapping. */
+static int sites_rank(struct map *m)
+{
+	struct ranked *r = malloc((m->spans + 1) * sizeof(*r));
+	size_t count = 0;
+
+	if (!r)
+		return -1;
+	for (size_t i = 0; i < m->spans; i++)
+		if (has_site(&m->span[i]))
+			r[count++] =
+				(struct ranked){ key_of(&m->span[i]), m->span[i].rss_bytes, 0 };
+	if (count > 0) {
+		count = ranked_fold(r, count);
+		ranks_give(r, count);
+	}
+	for (size_t i = 0; i < m->spans; i++) {
+		struct map_span *s = &m->span[i];
+
+		if (has_site(s))
+			s->rank = r[sorted_before(SORTED_BY(r, count, key), key_of(s))].rank;
+		else if (s->kind == MAP_SHARED)
+			s->rank = MAP_SITES;
+	}
+	free(r);
+	return 0;
 }
 
 /* ---- rows ---- */
@@ -209,7 +402,9 @@ static int span_order(const void *pa, const void *pb)
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (a->arena != b->arena)
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->arena != b->arena && a->kind == MAP_ARENA)
 		return a->arena < b->arena ? -1 : 1;
 	return a->start < b->start ? -1 : a->start > b->start;
 }
@@ -230,8 +425,11 @@ static int rows_make(struct map *m)
 		return -1;
 	for (size_t i = 0; i < m->spans; i++) {
 		struct map_span *s = &m->span[i];
-		struct map_row is = { .id = (uint64_t)s->kind | s->arena << 4, .kind = s->kind };
+		struct map_row is = { .kind = s->kind };
 
+		if (has_site(s) && s->rank < MAP_SITES)
+			is.site = (uint32_t)s->arena;
+		is.id = (uint64_t)s->kind | (is.kind == MAP_ARENA ? s->arena : is.site) << 4;
 		if (!is_same_row(row, &is)) {
 			row = &m->row[m->rows++];
 			*row = is;
@@ -258,8 +456,11 @@ struct map *map_new(const struct map_input *in)
 	if (!c.map)
 		return NULL;
 	c.map->refs = 1;
-	for (size_t i = 0; i < in->vmas; i++)
+	c.failed = pieces_make(&c) != 0;
+	for (size_t i = 0; i < in->vmas && !c.failed; i++)
 		vma_split(&c, &in->vma[i]);
+	free(c.piece);
+	c.failed = c.failed || sites_rank(c.map) != 0;
 	if (c.map->spans)
 		qsort(c.map->span, c.map->spans, sizeof(*c.map->span), span_order);
 	if (!c.failed && rows_make(c.map) == 0)
@@ -290,6 +491,7 @@ static const char *const row_names[MAP_KINDS] = {
 	[MAP_ARENA] = "arena",
 	[MAP_POOL] = "allocator pools",
 	[MAP_CHUNKS] = "mmap'ed blocks",
+	[MAP_MAPPED] = "mapped",
 	[MAP_OTHER] = "other anonymous",
 	[MAP_STACK] = "stacks",
 	[MAP_FILE] = "files",
@@ -301,6 +503,8 @@ const char *map_row_name(const struct map_row *row, char buf[48])
 {
 	if (row->kind == MAP_ARENA)
 		snprintf(buf, 48, "arena %u", row->number);
+	else if (row->kind == MAP_MAPPED && !row->site)
+		snprintf(buf, 48, "mapped elsewhere");
 	else if (row->spans > 1)
 		snprintf(buf, 48, "%s (%zu)", row_names[row->kind], row->spans);
 	else
@@ -315,8 +519,10 @@ static const struct {
 	[MAP_PART_MAPPED] = { "mmap'ed", "mapped_bytes", "live blocks with mappings of their own" },
 	[MAP_PART_SLACK] = { "slack", "slack_bytes", "rounding and headers of live blocks" },
 	[MAP_PART_FREE] = { "free", "free_bytes", "held by the allocator, in no live block" },
+	[MAP_PART_PROGRAM] = { "mapped", "program_mapped_bytes",
+		"mapped by the program itself: mmap, brk" },
 	[MAP_PART_OTHER] = { "other", "other_bytes",
-		"anonymous memory not from malloc: the program's own mmap, .bss" },
+		"anonymous memory of neither malloc nor a recorded mapping" },
 	[MAP_PART_STACKS] = { "stacks", "stacks_bytes", "stacks of threads" },
 	[MAP_PART_FILES] = { "files", "files_bytes", "the program, libraries, mapped files" },
 	[MAP_PART_SHARED] = { "shared", "shared_bytes", "memory shared with other processes" },

@@ -22,7 +22,8 @@ enum map_kind {
 	MAP_ARENA, /* glibc's further arenas */
 	MAP_POOL, /* contains small blocks, and is neither of these */
 	MAP_CHUNKS, /* blocks with mappings of their own */
-	MAP_OTHER, /* private anonymous memory without blocks */
+	MAP_MAPPED, /* private memory that the program mapped, with the call site */
+	MAP_OTHER, /* other private anonymous memory without blocks */
 	MAP_STACK,
 	MAP_FILE,
 	MAP_SHARED, /* memory shared with other processes */
@@ -34,7 +35,7 @@ enum map_kind {
 
 struct map_vma {
 	uint64_t start, end;
-	enum map_kind kind; /* by its name; never ARENA, POOL or CHUNKS */
+	enum map_kind kind; /* by its name; never ARENA, POOL, CHUNKS or MAPPED */
 	bool plain; /* private, anonymous and nameless: may contain anything */
 	uint64_t rss_bytes, swap_bytes;
 };
@@ -44,6 +45,12 @@ struct map_piece {
 	uint64_t start, end;
 	enum map_kind kind; /* MAP_ARENA, MAP_STACK or MAP_OWN */
 	uint64_t arena; /* the same for all pieces of one arena */
+};
+
+/* What the program mapped, as recorded. */
+struct map_range {
+	uint64_t start, end;
+	uint32_t site; /* 0: an allocator's, which is not libc's */
 };
 
 struct map_block {
@@ -56,6 +63,8 @@ struct map_input {
 	size_t vmas;
 	const struct map_piece *piece;
 	size_t pieces;
+	const struct map_range *range;
+	size_t ranges;
 	const struct map_block *block;
 	size_t blocks;
 	bool glibc; /* blocks are chunks of glibc's malloc, whose rules give their real size */
@@ -84,17 +93,19 @@ struct map_page {
 struct map_span {
 	uint64_t start, end;
 	enum map_kind kind;
-	uint64_t arena;
+	uint64_t arena; /* of MAPPED and SHARED: the call site; 0: unknown */
+	unsigned rank; /* of the site among those of the kind; MAP_SITES: among the last */
 	bool is_fine; /* its pages are counted */
 	size_t page; /* the first */
 	uint64_t rss_bytes, swap_bytes; /* if is_fine: sums over its pages, once counted */
 };
 
-/* One row of the list: all spans of a kind, or of an arena. */
+/* One row of the list: all spans of a kind, of an arena, or of a call site that mapped. */
 struct map_row {
 	uint64_t id; /* the same in every map of a process */
 	enum map_kind kind;
 	unsigned number; /* of an arena, from 1 on */
+	uint32_t site; /* that mapped it; 0: none, unknown or several */
 	size_t first_span, spans; /* in map.span, in the order of addresses */
 	size_t first_page, pages;
 	uint64_t size_bytes, rss_bytes, swap_bytes;
@@ -111,6 +122,13 @@ struct map_pin {
 	uint64_t cost_bytes; /* free there, divided among a page's sites by bytes */
 };
 
+/* A call site that mapped memory. */
+struct map_site {
+	uint32_t site;
+	bool shared; /* with other processes, so in MAP_PART_SHARED */
+	uint64_t rss_bytes, size_bytes;
+};
+
 /* Blocks of sizes up to snap_size_le(i). */
 struct map_class {
 	uint64_t blocks, live_bytes, slack_bytes;
@@ -122,6 +140,7 @@ enum map_part {
 	MAP_PART_MAPPED, /* live blocks with mappings of their own */
 	MAP_PART_SLACK, /* rounding and headers of blocks */
 	MAP_PART_FREE, /* held by the allocator, in no live block */
+	MAP_PART_PROGRAM, /* mapped by the program itself */
 	MAP_PART_OTHER,
 	MAP_PART_STACKS,
 	MAP_PART_FILES,
@@ -130,7 +149,8 @@ enum map_part {
 	MAP_PARTS
 };
 
-#define MAP_PINS 64u /* the most expensive ones are kept */
+#define MAP_PINS  64u /* the most expensive ones are kept */
+#define MAP_SITES 16u /* rows of private and of shared memory each; the rest is one row */
 
 /* The account of resident memory: the parts add up to it. Plain data. */
 struct map_account {
@@ -150,6 +170,8 @@ struct map_account {
 	uint64_t pinned_pages, pinned_bytes; /* less than half full; free in them */
 	struct map_pin pin[MAP_PINS];
 	unsigned pins;
+	struct map_site site[2 * MAP_SITES]; /* by resident bytes */
+	unsigned sites;
 	uint64_t read_realtime_ns, took_ns;
 	uint64_t cpu_ns; /* processor time of the reading */
 	uint64_t again_ns; /* from its start to the next one's; 0: unknown */
@@ -176,7 +198,7 @@ void map_ref(struct map *m);
 /* Frees with the last reference. map_unref(NULL) is fine. */
 void map_unref(struct map *m);
 
-/* "brk heap", "arena 2", ... */
+/* "brk heap", "arena 2", "mapped", ...: without the name of its call site. */
 const char *map_row_name(const struct map_row *row, char buf[48]);
 /* "live", "free", ...: for text; "live_bytes", ...: for JSON. Static. */
 const char *map_part_name(enum map_part part);

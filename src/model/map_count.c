@@ -346,6 +346,7 @@ static const enum map_part part_of[MAP_KINDS] = {
 	[MAP_ARENA] = MAP_PART_FREE,
 	[MAP_POOL] = MAP_PART_FREE,
 	[MAP_CHUNKS] = MAP_PART_FREE,
+	[MAP_MAPPED] = MAP_PART_PROGRAM,
 	[MAP_OTHER] = MAP_PART_OTHER,
 	[MAP_STACK] = MAP_PART_STACKS,
 	[MAP_FILE] = MAP_PART_FILES,
@@ -377,6 +378,18 @@ static void account_estimate(struct map_account *a, uint64_t live)
 	a->live_bytes = live;
 }
 
+static void site_account(struct map_account *a, const struct map_row *row)
+{
+	unsigned i;
+
+	if (!row->site || a->sites >= 2 * MAP_SITES)
+		return;
+	for (i = a->sites++; i > 0 && a->site[i - 1].rss_bytes < row->rss_bytes; i--)
+		a->site[i] = a->site[i - 1];
+	a->site[i] = (struct map_site){ row->site, row->kind == MAP_SHARED, row->rss_bytes,
+		row->size_bytes };
+}
+
 static void rows_count(struct counter *c)
 {
 	struct map *m = c->map;
@@ -392,6 +405,7 @@ static void rows_count(struct counter *c)
 				span_count(c);
 		}
 		row_account(&m->account, c->row);
+		site_account(&m->account, c->row);
 		if (!is_heap(c->row->kind) && c->row->kind != MAP_CHUNKS)
 			c->row->pages = 0; /* not shown page by page */
 	}

@@ -13,8 +13,8 @@ import subprocess
 from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, kill_hard,
                      need, report, run, run_cases, scratch, target, wait_for)
 
-PARTS = ("live_bytes", "mapped_bytes", "slack_bytes", "free_bytes", "other_bytes", "stacks_bytes",
-         "files_bytes", "shared_bytes", "heaptop_bytes")
+PARTS = ("live_bytes", "mapped_bytes", "slack_bytes", "free_bytes", "program_mapped_bytes",
+         "other_bytes", "stacks_bytes", "files_bytes", "shared_bytes", "heaptop_bytes")
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 # Fills, forgets nine of ten at random, and waits.
 PYTHON = """
@@ -98,7 +98,7 @@ def _():
         near(m["live_bytes"], 12500 * 48 + 2000 * 200, 0.02, "small blocks")
         near(m["slack_bytes"], 12500 * 16 + 2000 * 8, 0.2, "slack")
         near(m["free_bytes"], 100 << 20, 0.05, "free")
-        check(m["other_bytes"] >= 6 << 20, "other %d" % m["other_bytes"])
+        near(m["program_mapped_bytes"], 6 << 20, 0.01, "what the program mapped")
         check_equal(m["all_live_bytes"], frame["totals"]["live_bytes"], "live in all")
         # A page of the stack of a thread that has ended may have stayed.
         check(0 < m["stacks_bytes"] < 1 << 20, "stacks %d" % m["stacks_bytes"])
@@ -108,6 +108,32 @@ def _():
         again = program.frame()
         check_sum(again, program.rss())
         check(again["memory"]["trim_bytes"] < 1 << 20, "after trim %d" % again["memory"]["trim_bytes"])
+
+
+@case("memory_that_the_program_mapped_names_who_did")
+def _():
+    with Program([target("maps_partly")]) as program:
+        frame = program.frame()
+        check_sum(frame, program.rss())
+        top = frame["memory"]["mapped_sites"][0]
+        site = next(s for s in frame["sites"] if s["id"] == top["site"])
+        check("map_forty" in frames_of(site), "the first is %s" % frames_of(site))
+        check_equal(top["size_bytes"], 40 << 20, "its size")
+        check_equal(top["rss_bytes"], 10 << 20, "its resident bytes")
+        check(not top["shared"], "it is private")
+        near(frame["memory"]["program_mapped_bytes"], 10 << 20, 0.02, "the part")
+        shared = next(s for s in frame["memory"]["mapped_sites"] if s["shared"])
+        site = next(s for s in frame["sites"] if s["id"] == shared["site"])
+        check("map_shared" in frames_of(site), "the shared one is %s" % frames_of(site))
+        check_equal((shared["size_bytes"], shared["rss_bytes"]), (4 << 20, 1 << 20), "shared memory")
+        shown = screen(program.process.pid, "F8\n:until mmap map_forty\n:save-display -\n")
+        check(re.search(r"^.mmap map_forty +40\.0M +10\.0M", shown, re.M), shown)
+        check(re.search(r" \+ mapped 10\.", shown), shown)
+        # The row's call site in detail.
+        row = next(i for i, l in enumerate(x for x in shown.splitlines() if re.match(r"^[ >](brk heap|arena|allocator pools|mmap)", x))
+                   if "map_forty" in l)
+        shown = screen(program.process.pid, "F8\n:until mmap map_forty\n%sEnter\n:save-display -\n" % ("]\n" * row))
+        check("Site detail" in shown and "map_forty" in shown, shown)
 
 
 @case("memory_that_was_only_read_is_none")

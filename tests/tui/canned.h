@@ -718,7 +718,7 @@ static inline struct map *canned_map(void *ctx)
 	if (c->no_map)
 		return NULL;
 	if (!c->map)
-		c->map = cannedmap_new();
+		c->map = cannedmap_new(c->maps);
 	if (c->map)
 		c->map->owner = c->image;
 	return c->map;

@@ -61,8 +61,11 @@ static inline void cannedmap_pages(struct map *m)
 	}
 }
 
-static inline struct map *cannedmap_new(void)
+/* With `maps`, site 9001 has mapped a part. */
+static inline struct map *cannedmap_new(bool maps)
 {
+	static const struct map_range range = { CANNEDMAP_LARGE + (16 << 20),
+		CANNEDMAP_LARGE + (20 << 20), 9001 };
 	static const struct map_vma vma[] = {
 		{ 0x400000, 0x900000, MAP_FILE, false, 3 << 20, 0 },
 		{ CANNEDMAP_BRK, CANNEDMAP_BRK + CANNEDMAP_PAGES * MAP_PAGE_BYTES, MAP_BRK, false,
@@ -90,6 +93,8 @@ static inline struct map *cannedmap_new(void)
 		.piece = piece,
 		.pieces = sizeof(piece) / sizeof(piece[0]),
 		.block = block,
+		.range = &range,
+		.ranges = maps,
 		.glibc = true };
 	struct map *m;
 

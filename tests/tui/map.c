@@ -103,7 +103,7 @@ TEST(row_and_page_stay_what_they_are)
 	id = p.ui.map.row_id;
 	page = p.ui.map.cursor;
 	CHECK_STR(map_row_name(map_panes_row(&p.ui), (char[48]){ 0 }), "arena 2");
-	next = cannedmap_new();
+	next = cannedmap_new(false);
 	next->row[1] = next->row[2]; /* arena 1 is gone */
 	memmove(&next->row[2], &next->row[3], (next->rows - 3) * sizeof(*next->row));
 	next->rows--;
@@ -279,6 +279,28 @@ TEST(parts_of_what_is_several_mappings)
 	paper_close(&p);
 }
 
+/* What the program mapped is named by its call site; Enter shows it, and so mapped memory. */
+TEST(what_was_mapped_leads_to_its_site)
+{
+	paper_open(&p, 30, 100, false);
+	p.canned.maps = true;
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, KEY_F(8));
+	for (int i = 0; i < 10 && map_panes_row(&p.ui)->kind != MAP_MAPPED; i++)
+		paper_keys(&p, "]");
+	CHECK_INT(map_panes_row(&p.ui)->site, 9001);
+	paper_draw(&p);
+	CHECK(paper_find(&p, ">mmap ") >= 0);
+	CHECK(paper_find(&p, "+ mapped 4.0M + other 1.0M") >= 0);
+	paper_keys(&p, "\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Site detail") >= 0);
+	CHECK_INT(p.ui.sites.chosen, 9001);
+	CHECK_INT(p.ui.kinds, KINDS_BOTH);
+	p.canned.maps = false;
+	paper_close(&p);
+}
+
 /* What has no pages to show is opened into its mappings; right and left choose one of them. */
 TEST(parts_without_pages_are_listed)
 {
@@ -369,6 +391,7 @@ int main(void)
 	RUN(enter_and_digits_show_the_site);
 	RUN(an_address_is_gone_to);
 	RUN(parts_of_what_is_several_mappings);
+	RUN(what_was_mapped_leads_to_its_site);
 	RUN(parts_without_pages_are_listed);
 	RUN(clicks);
 	RUN(what_cannot_be_had_says_why);

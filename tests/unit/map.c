@@ -296,6 +296,106 @@ TEST(arenas_stacks_and_our_own)
 	map_unref(m);
 }
 
+static void ten_present(struct map *m)
+{
+	for (size_t i = 0; i < m->pages; i++)
+		m->page[i].flags = i < 10 ? MAP_PAGE_PRESENT : 0;
+}
+
+/* A mapping of which the program made the second half, and one that it made whole. */
+TEST(what_the_program_mapped_has_its_site)
+{
+	static const struct map_vma vma[] = { { ANON, ANON + 40 * PAGE, MAP_OTHER, true, 10 * PAGE,
+						      0 },
+		{ ANON + 50 * PAGE, ANON + 90 * PAGE, MAP_OTHER, true, 7 * PAGE, PAGE },
+		{ ANON + 100 * PAGE, ANON + 110 * PAGE, MAP_SHARED, false, 3 * PAGE, 0 } };
+	static const struct map_range range[] = { { ANON + 5 * PAGE, ANON + 40 * PAGE, 3 },
+		{ ANON + 45 * PAGE, ANON + 95 * PAGE, 8 },
+		{ ANON + 100 * PAGE, ANON + 110 * PAGE, 9 } };
+	struct map_input in = { .vma = vma, .vmas = 3, .range = range, .ranges = 3, .glibc = true };
+	struct map *m = make(&in, ten_present);
+	const struct map_account *a = &m->account;
+
+	CHECK_INT(m->rows, 4);
+	CHECK_INT(a->part[MAP_PART_PROGRAM] + a->part[MAP_PART_OTHER], 17 * PAGE);
+	CHECK_INT(a->part[MAP_PART_SHARED], 3 * PAGE);
+	CHECK_INT(a->sites, 3);
+	CHECK(a->site[0].site == 3 || a->site[0].site == 8);
+	for (unsigned i = 0; i < a->sites; i++)
+		if (a->site[i].site == 8)
+			CHECK_INT(a->site[i].rss_bytes, 7 * PAGE);
+		else if (a->site[i].site == 3)
+			CHECK_INT(a->site[i].size_bytes, 35 * PAGE);
+		else
+			CHECK(a->site[i].shared && a->site[i].rss_bytes == 3 * PAGE);
+	CHECK_INT(row_of(m, MAP_OTHER)->size_bytes, 5 * PAGE);
+	check_sum(m);
+	map_unref(m);
+}
+
+/* Stacks and arenas in the program's memory stay what they are, and so does memory with blocks. */
+TEST(known_pieces_go_before_ranges)
+{
+	static const struct map_vma vma = { ANON, ANON + 100 * PAGE, MAP_OTHER, true, 100 * PAGE,
+		0 };
+	static const struct map_piece piece[] = { { ANON + 20 * PAGE, ANON + 30 * PAGE, MAP_STACK,
+		0 } };
+	static const struct map_range range[] = { { ANON + 10 * PAGE, ANON + 40 * PAGE, 3 },
+		{ ANON + 35 * PAGE, ANON + 45 * PAGE, 4 }, /* of another moment */
+		{ ANON + 50 * PAGE, ANON + 60 * PAGE, 5 },
+		{ ANON + 70 * PAGE, ANON + 80 * PAGE, 0 } };
+	static const struct map_block block[] = { { ANON + 55 * PAGE, 24, 1 } };
+	struct map_input in = { .vma = &vma,
+		.vmas = 1,
+		.piece = piece,
+		.pieces = 1,
+		.range = range,
+		.ranges = 4,
+		.block = block,
+		.blocks = 1,
+		.glibc = true };
+	struct map *m = make(&in, NULL);
+
+	CHECK_INT(row_of(m, MAP_STACK)->rss_bytes, 10 * PAGE);
+	CHECK_INT(m->account.part[MAP_PART_PROGRAM], 25 * PAGE);
+	CHECK_INT(m->account.site[0].site, 3);
+	CHECK_INT(m->account.site[0].rss_bytes, 20 * PAGE);
+	CHECK_INT(m->account.site[1].rss_bytes, 5 * PAGE);
+	CHECK_INT(m->account.sites, 2);
+	CHECK_INT(row_of(m, MAP_POOL)->rss_bytes, (25 + 10) * PAGE);
+	check_sum(m);
+	map_unref(m);
+}
+
+/* The largest have rows of their own. */
+TEST(many_sites_share_a_row)
+{
+	struct map_vma vma[40];
+	struct map_range range[40];
+	struct map_input in = { .vma = vma, .vmas = 40, .range = range, .ranges = 40 };
+	const struct map_row *rest;
+	struct map *m;
+	char name[48];
+
+	for (unsigned i = 0; i < 40; i++) {
+		uint64_t at = ANON + i * 100 * PAGE;
+
+		range[i] = (struct map_range){ at, at + 50 * PAGE, 1 + i };
+		vma[i] = (struct map_vma){ at, at + 50 * PAGE, MAP_OTHER, true, (i + 1) * PAGE, 0 };
+	}
+	m = make(&in, NULL);
+	CHECK_INT(m->rows, MAP_SITES + 1);
+	CHECK_INT(m->row[0].site, 40);
+	CHECK_INT(m->row[MAP_SITES - 1].site, 40 - MAP_SITES + 1);
+	rest = &m->row[MAP_SITES];
+	CHECK_INT(rest->site, 0);
+	CHECK_INT(rest->spans, 40 - MAP_SITES);
+	CHECK_STR(map_row_name(rest, name), "mapped elsewhere");
+	CHECK_INT(m->account.sites, MAP_SITES);
+	check_sum(m);
+	map_unref(m);
+}
+
 /* A table that changed while it was read, or a hostile one. */
 TEST(impossible_blocks_do_no_harm)
 {
@@ -402,6 +502,9 @@ int main(void)
 	RUN(a_block_whose_mapping_was_cut_is_one);
 	RUN(where_small_blocks_lie_is_the_allocators);
 	RUN(arenas_stacks_and_our_own);
+	RUN(what_the_program_mapped_has_its_site);
+	RUN(known_pieces_go_before_ranges);
+	RUN(many_sites_share_a_row);
 	RUN(impossible_blocks_do_no_harm);
 	RUN(address_spaces_without_end);
 	RUN(sampled_is_estimated);
