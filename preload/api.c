@@ -11,6 +11,8 @@
 
 #include "preload/clock.h"
 #include "preload/lifecycle.h"
+#include "preload/record.h"
+#include "preload/record_map.h"
 #include "preload/recorder.h"
 #include "shm/note.h"
 
@@ -79,6 +81,22 @@ API void heaptop_api_leak_intended(const void *p)
 		note_intend(&state_segment, (uint64_t)(uintptr_t)p, segment_tick(&state_segment));
 	}
 	errno = saved;
+}
+
+/* The stack begins at the caller of the inline function, which has called this. */
+API void heaptop_api_block_alloc(const void *p, size_t bytes)
+{
+	record_map_pool_alloc(RECORD_FRAME, (uint64_t)(uintptr_t)p, bytes);
+}
+
+API void heaptop_api_block_free(const void *p)
+{
+	record_map_pool_free((uint64_t)(uintptr_t)p);
+}
+
+API void heaptop_api_pool_reset(const void *start, size_t bytes)
+{
+	record_map_pool_reset((uint64_t)(uintptr_t)start, bytes);
 }
 
 /* From here on the thread takes the slow path, which hides what it allocates. */

@@ -76,6 +76,19 @@ HEAPTOP_FUNCTION_(region_name, (const void *p, size_t bytes, const char *name), 
  * what only it points to. */
 HEAPTOP_FUNCTION_(leak_intended, (const void *p), (p))
 
+/*
+ * Blocks of a pool, an arena or an allocator of the program's own: heaptop shows their call sites
+ * apart from the heap (key M), as kind "pool", and they change no figure of the heap. The site's
+ * stack begins at the function that calls heaptop_block_alloc. Report a block when it is handed
+ * out, and free it before the pool can hand it out again; where a new block overlaps an old one,
+ * the old one has ended there. Frees of what was never reported, and of NULL, do nothing.
+ */
+HEAPTOP_FUNCTION_(block_alloc, (const void *p, size_t bytes), (p, bytes))
+/* The block that starts at `p` is free. */
+HEAPTOP_FUNCTION_(block_free, (const void *p), (p))
+/* All blocks in this range are free: the pool starts anew, or gives the range back. */
+HEAPTOP_FUNCTION_(pool_reset, (const void *start, size_t bytes), (start, bytes))
+
 /* What the calling thread allocates between these two is not recorded; how much it was, is. They
  * nest, and must be paired, also when an exception passes. */
 HEAPTOP_FUNCTION_(pause, (void), ())

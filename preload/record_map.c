@@ -145,11 +145,11 @@ static void enter(uintptr_t frame, const struct record_map_block *b)
 {
 	struct mappings_block m = { b->start, b->end, 0, 0, HT_MAPPING_ALLOCATOR };
 
-	if (!is_allocators(frame)) {
+	if (b->kind == HT_MAPPING_POOL || !is_allocators(frame)) {
 		m.kind = b->kind;
 		m.site = site_of(frame, b->function);
 		if (!is_usable(m.site)) {
-			mappings_table_untracked(&state_segment, b->end - b->start);
+			mappings_table_untracked(&state_segment, b->kind, b->end - b->start);
 			return;
 		}
 	}
@@ -164,5 +164,54 @@ void record_map_enter(uintptr_t frame, const struct record_map_block *b)
 
 	if (b->start < b->end && lifecycle_on() && !state_thread.unwinding)
 		enter(frame, b);
+	errno = saved;
+}
+
+/* ---- pools ---- */
+
+/* Where nothing can be: user space ends below. */
+#define POOL_ADDRESSES (1ull << 56)
+
+/* The end of a range in the space of pools; 0: it is none. */
+static uint64_t pool_end(uint64_t start, uint64_t bytes)
+{
+	if (start == 0 || start >= POOL_ADDRESSES || bytes >= POOL_ADDRESSES)
+		return 0;
+	return (start + bytes) | HT_POOL_SPACE;
+}
+
+static void pool_paused(uint64_t bytes)
+{
+	ht_add_relaxed_64(&state_segment.header->paused_blocks, 1);
+	ht_add_relaxed_64(&state_segment.header->paused_bytes, bytes);
+}
+
+void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes)
+{
+	struct record_map_block b = { start | HT_POOL_SPACE, pool_end(start, bytes ? bytes : 1),
+		HT_FN_POOL, HT_MAPPING_POOL };
+
+	if (!state_thread.paused)
+		record_map_enter(frame, &b);
+	else if (b.end != 0 && lifecycle_on())
+		pool_paused(bytes);
+}
+
+void record_map_pool_free(uint64_t start)
+{
+	int saved = errno;
+
+	if (pool_end(start, 1) != 0 && lifecycle_on())
+		mappings_pool_free(&state_segment, start | HT_POOL_SPACE);
+	errno = saved;
+}
+
+void record_map_pool_reset(uint64_t start, uint64_t bytes)
+{
+	uint64_t end = pool_end(start, bytes);
+	int saved = errno;
+
+	if (end != 0 && lifecycle_on())
+		mappings_pool_reset(&state_segment, start | HT_POOL_SPACE, end);
 	errno = saved;
 }

@@ -3,6 +3,7 @@
  * Records the mapping calls that a hook sees (shm/mappings.h). Any thread, also in signal handlers;
  * keeps errno. A hook takes ranges out before the call that unmaps them, and says afterwards how
  * the call ended; it enters a block after the call that maps it.
+ * The blocks of pools, which the program reports, are recorded in the same way.
  */
 #ifndef PRELOAD_RECORD_MAP_H
 #define PRELOAD_RECORD_MAP_H
@@ -34,6 +35,12 @@ struct record_map_block {
 	enum ht_mapping_kind kind;
 };
 void record_map_enter(uintptr_t frame, const struct record_map_block *b);
+
+/* Blocks of a pool, at addresses as the program has them: one that begins at `start`; the end of
+ * that one; the end of all in a range. */
+void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes);
+void record_map_pool_free(uint64_t start);
+void record_map_pool_reset(uint64_t start, uint64_t bytes);
 
 /* Rounds up to whole pages; with overflow 0. */
 uint64_t record_map_pages(uint64_t bytes);

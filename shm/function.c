@@ -26,6 +26,7 @@ static const char *const names[HT_FUNCTION_COUNT] = {
 	[HT_FN_BRK] = "brk",
 	[HT_FN_SBRK] = "sbrk",
 	[HT_FN_SHMAT] = "shmat",
+	[HT_FN_POOL] = "pool",
 	[HT_FN_FREE] = "free",
 	[HT_FN_DELETE] = "operator delete",
 	[HT_FN_DELETE_ARRAY] = "operator delete[]",

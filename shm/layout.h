@@ -108,6 +108,10 @@
  * changes, so that equal even values before and after show that the entries are of one moment.
  * Lengths are whole pages, but those of brk and sbrk are the program's own.
  *
+ * Pools: blocks that the program reports by heaptop.h are entries of the same kind, at their
+ * address
+ * + HT_POOL_SPACE, and sites with ht_site.mapped. Their totals are header.pool_*.
+ *
  * Counting: a counter has one writer, the owner of its slot, so that a hot site costs no thread a
  * locked instruction or another thread's cache line. A site's numbers are the sums over its
  * counters, the program's those over the thread slots. Slot 0 is shared: by threads that found no
@@ -317,6 +321,8 @@ enum ht_function {
 	HT_FN_BRK,
 	HT_FN_SBRK,
 	HT_FN_SHMAT,
+	/* Blocks that the program reports by heaptop.h: the same. */
+	HT_FN_POOL,
 	HT_FN_FREE,
 	HT_FN_DELETE,
 	HT_FN_DELETE_ARRAY,
@@ -327,10 +333,10 @@ enum ht_function {
 	HT_FN_NAMED = 1024
 };
 
-/* Whether a function's blocks are mappings. */
+/* Whether a function's blocks are mappings, or a pool's, which are counted as they are. */
 static inline int ht_function_maps(uint32_t function)
 {
-	return function >= HT_FN_MMAP && function <= HT_FN_SHMAT;
+	return function >= HT_FN_MMAP && function <= HT_FN_POOL;
 }
 
 /* Functions that belong together: a block of one family must be freed by the same. */
@@ -746,8 +752,13 @@ enum ht_mapping_kind {
 	HT_MAPPING_BRK, /* brk and sbrk */
 	HT_MAPPING_SHM, /* shmat */
 	HT_MAPPING_ALLOCATOR, /* the next allocator's: no site */
+	HT_MAPPING_POOL, /* a block of a pool, at its address + HT_POOL_SPACE */
 	HT_MAPPING_KINDS
 };
+
+/* Blocks of pools lie inside blocks of the heap or mappings, so they have a space of their own:
+ * user space ends below. */
+#define HT_POOL_SPACE (1ull << 63)
 
 #define HT_MAPPING_LEAVING 0x80u /* of an entry's kind: it is being unmapped; readers skip it */
 
@@ -1019,6 +1030,10 @@ struct ht_header {
 						 handler that interrupted the lock's holder */
 	uint64_t untracked_unmap_bytes; /* unmapped while the lock was not available: such ranges
 					   may still be in entries */
+	/* Blocks of pools, which none of the words above includes: all ever reported, and those
+	 * that are gone. */
+	uint64_t pool_blocks, pool_gone_blocks, pool_bytes, pool_gone_bytes, pool_peak_bytes;
+	uint64_t pool_untracked, pool_untracked_bytes; /* calls that could not be recorded */
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above skip them. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */

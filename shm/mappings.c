@@ -18,7 +18,15 @@
  * fields of that name, and: block    HT_MAPPING_* of a block to enter; the bytes asked for of an
  * end before   of an end: the entry of the queued TAKE; 0: none, the list is in `left` left     the
  * list that a TAKE has taken, once it was applied right    the entry queued before */
-enum call { CALL_TAKE = 0x100, CALL_TAKE_ATTACHED, CALL_ENTER, CALL_GONE, CALL_PUT_BACK };
+enum call {
+	CALL_TAKE = 0x100,
+	CALL_TAKE_ATTACHED,
+	CALL_ENTER,
+	CALL_GONE,
+	CALL_PUT_BACK,
+	CALL_POOL_FREE,
+	CALL_POOL_RESET
+};
 
 static struct mappings_block block_of(const struct ht_mapping *e)
 {
@@ -43,6 +51,15 @@ static void end_apply(
 		mappings_table_put_back(s, list);
 }
 
+static void pool_apply(const struct segment *s, const struct ht_mapping *call)
+{
+	uint32_t list = call->kind == CALL_POOL_FREE
+				? mappings_table_take_pool(s, call->start)
+				: mappings_table_take(s, call->start, call->end);
+
+	mappings_table_gone(s, list, 0);
+}
+
 /* Applies a queued call. The entry of a TAKE is freed by its end. */
 static void call_apply(const struct segment *s, uint32_t number)
 {
@@ -62,6 +79,10 @@ static void call_apply(const struct segment *s, uint32_t number)
 	case CALL_GONE:
 	case CALL_PUT_BACK:
 		end_apply(s, e->before, e->left, e->kind == CALL_GONE, e->block);
+		break;
+	case CALL_POOL_FREE:
+	case CALL_POOL_RESET:
+		pool_apply(s, e);
 		break;
 	}
 	mappings_tree_free(s, number);
@@ -215,6 +236,31 @@ void mappings_enter(const struct segment *s, const struct mappings_block *b)
 		mappings_table_enter(s, b);
 		table_close(s);
 	} else if (queue_push(s, &call) == 0) {
-		mappings_table_untracked(s, b->end - b->start);
+		mappings_table_untracked(s, b->kind, b->end - b->start);
 	}
+}
+
+static void pool_gone(const struct segment *s, const struct ht_mapping *call)
+{
+	if (table_open(s)) {
+		pool_apply(s, call);
+		table_close(s);
+	} else if (queue_push(s, call) == 0) {
+		mappings_table_untracked(s, HT_MAPPING_POOL, 0);
+	}
+}
+
+void mappings_pool_free(const struct segment *s, uint64_t start)
+{
+	const struct ht_mapping call = { .start = start, .kind = CALL_POOL_FREE };
+
+	pool_gone(s, &call);
+}
+
+void mappings_pool_reset(const struct segment *s, uint64_t start, uint64_t end)
+{
+	const struct ht_mapping call = { .start = start, .end = end, .kind = CALL_POOL_RESET };
+
+	if (start < end)
+		pool_gone(s, &call);
 }

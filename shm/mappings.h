@@ -40,4 +40,11 @@ void mappings_put_back(const struct segment *s, const struct mappings_taken *t);
 /* Enters a block, after what it replaces is gone. What cannot be entered is counted. */
 void mappings_enter(const struct segment *s, const struct mappings_block *b);
 
+/* Pools (HT_POOL_SPACE): `start` and `end` are in that space. Nothing has to follow; where no block
+ * is, nothing happens. */
+/* The block that starts at `start` is gone, */
+void mappings_pool_free(const struct segment *s, uint64_t start);
+/* or all that lies in [start, end). */
+void mappings_pool_reset(const struct segment *s, uint64_t start, uint64_t end);
+
 #endif

@@ -48,19 +48,39 @@ static void peak_raise(uint64_t *peak, uint64_t mapped, uint64_t unmapped)
 		ht_store_relaxed_64(peak, mapped - unmapped);
 }
 
-static void count_mapped(const struct segment *s, struct ht_mapped *m, uint64_t bytes)
+static void count_all_mapped(struct ht_header *h, uint64_t bytes)
 {
-	struct ht_header *h = s->header;
 	uint64_t peak = h->mapped_peak_bytes;
 
-	add(&m->maps, 1);
-	add(&m->map_bytes, bytes);
-	peak_raise(&m->peak_bytes, m->map_bytes, m->unmap_bytes);
 	add(&h->maps, 1);
 	add(&h->map_bytes, bytes);
 	peak_raise(&h->mapped_peak_bytes, h->map_bytes, h->unmap_bytes);
 	if (h->mapped_peak_bytes != peak)
 		ht_store_relaxed_64(&h->mapped_peak_ns, ht_load_relaxed_64(&h->clock_ns));
+}
+
+static void count_all_pooled(struct ht_header *h, uint64_t bytes)
+{
+	add(&h->pool_blocks, 1);
+	add(&h->pool_bytes, bytes);
+	peak_raise(&h->pool_peak_bytes, h->pool_bytes, h->pool_gone_bytes);
+}
+
+static bool is_pools(uint32_t kind)
+{
+	return (kind & ~HT_MAPPING_LEAVING) == HT_MAPPING_POOL;
+}
+
+static void count_mapped(
+	const struct segment *s, struct ht_mapped *m, enum ht_mapping_kind kind, uint64_t bytes)
+{
+	add(&m->maps, 1);
+	add(&m->map_bytes, bytes);
+	peak_raise(&m->peak_bytes, m->map_bytes, m->unmap_bytes);
+	if (is_pools(kind))
+		count_all_pooled(s->header, bytes);
+	else
+		count_all_mapped(s->header, bytes);
 }
 
 /* `blocks`: 1 with the last piece of a block. */
@@ -77,14 +97,17 @@ static void count_unmapped(
 	m = mapped_at(s, stack_site(s, e->site)->mapped);
 	add(&m->unmaps, blocks);
 	add(&m->unmap_bytes, bytes);
-	add(&h->unmaps, blocks);
-	add(&h->unmap_bytes, bytes);
+	add(is_pools(e->kind) ? &h->pool_gone_blocks : &h->unmaps, blocks);
+	add(is_pools(e->kind) ? &h->pool_gone_bytes : &h->unmap_bytes, bytes);
 }
 
-void mappings_table_untracked(const struct segment *s, uint64_t bytes)
+void mappings_table_untracked(const struct segment *s, enum ht_mapping_kind kind, uint64_t bytes)
 {
-	ht_add_relaxed_64(&s->header->untracked_maps, 1);
-	ht_add_relaxed_64(&s->header->untracked_map_bytes, bytes);
+	struct ht_header *h = s->header;
+
+	ht_add_relaxed_64(is_pools(kind) ? &h->pool_untracked : &h->untracked_maps, 1);
+	ht_add_relaxed_64(
+		is_pools(kind) ? &h->pool_untracked_bytes : &h->untracked_map_bytes, bytes);
 }
 
 /* ---- pieces ---- */
@@ -97,7 +120,7 @@ static void mark(struct ht_mapping *e)
 /* Without room for another entry the upper part is lost, and counted. */
 static void piece_shorten(const struct segment *s, struct ht_mapping *e, uint64_t end)
 {
-	mappings_table_untracked(s, e->end - end);
+	mappings_table_untracked(s, (enum ht_mapping_kind)e->kind, e->end - end);
 	count_unmapped(s, e, e->end - end, 0);
 	e->end = end;
 	mark(e);
@@ -230,13 +253,14 @@ static void list_return(const struct segment *s, uint32_t list)
 	}
 }
 
-/* Retires what is still in the table where memory was mapped anew: its unmapping was not seen. */
-static void missed_retire(const struct segment *s, uint64_t start, uint64_t end)
+/* Retires what is still in the table where memory was mapped anew: its unmapping was not seen. A
+ * pool need not tell each block's end, so there that is no loss. */
+static void missed_retire(const struct segment *s, const struct mappings_block *b)
 {
-	uint32_t list = list_take(s, start, end);
+	uint32_t list = list_take(s, b->start, b->end);
 	uint64_t bytes = list_leave(s, list);
 
-	if (bytes != 0)
+	if (bytes != 0 && !is_pools(b->kind))
 		ht_add_relaxed_64(&s->header->missed_unmap_bytes, bytes);
 	list_drop(s, list);
 }
@@ -259,7 +283,7 @@ static bool block_make(const struct segment *s, const struct mappings_block *b)
 	mappings_tree_ring_start(s, number);
 	mappings_tree_put(s, number);
 	if (m)
-		count_mapped(s, m, b->end - b->start);
+		count_mapped(s, m, b->kind, b->end - b->start);
 	else
 		add(&s->header->allocator_mapped_bytes, b->end - b->start);
 	return true;
@@ -298,15 +322,26 @@ uint32_t mappings_table_take(const struct segment *s, uint64_t start, uint64_t e
 	return list;
 }
 
-uint32_t mappings_table_take_attached(const struct segment *s, uint64_t start)
+/* The block of this kind, all its pieces, that starts at `start`. */
+static uint32_t take_whole(const struct segment *s, uint64_t start, enum ht_mapping_kind kind)
 {
 	uint32_t found = mappings_tree_floor(s, start), list = 0;
 
 	if (found != 0 && mappings_tree_at(s, found)->start == start &&
-		mappings_tree_at(s, found)->kind == HT_MAPPING_SHM)
+		mappings_tree_at(s, found)->kind == kind)
 		list = list_take_ring(s, found);
 	(void)list_leave(s, list);
 	return list;
+}
+
+uint32_t mappings_table_take_attached(const struct segment *s, uint64_t start)
+{
+	return take_whole(s, start, HT_MAPPING_SHM);
+}
+
+uint32_t mappings_table_take_pool(const struct segment *s, uint64_t start)
+{
+	return take_whole(s, start, HT_MAPPING_POOL);
 }
 
 void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked)
@@ -325,7 +360,7 @@ void mappings_table_put_back(const struct segment *s, uint32_t list)
 
 void mappings_table_enter(const struct segment *s, const struct mappings_block *b)
 {
-	missed_retire(s, b->start, b->end);
+	missed_retire(s, b);
 	if (!block_make(s, b))
-		mappings_table_untracked(s, b->end - b->start);
+		mappings_table_untracked(s, b->kind, b->end - b->start);
 }

@@ -19,6 +19,8 @@ struct mappings_block {
 /* Takes out what lies in [start, end); or the block that shmat attached at `start`. A list. */
 uint32_t mappings_table_take(const struct segment *s, uint64_t start, uint64_t end);
 uint32_t mappings_table_take_attached(const struct segment *s, uint64_t start);
+/* Takes the whole block of a pool that starts at `start`, which is in that space. A list. */
+uint32_t mappings_table_take_pool(const struct segment *s, uint64_t start);
 /* Counts a list as unmapped; what was `asked` beyond it was unknown. */
 void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked);
 /* Puts a list back. What another block has replaced meanwhile is gone. */
@@ -26,7 +28,7 @@ void mappings_table_put_back(const struct segment *s, uint32_t list);
 /* Enters a block, and retires what is there. Counts it as untracked if there is no room. */
 void mappings_table_enter(const struct segment *s, const struct mappings_block *b);
 
-/* Counts a mapping that cannot be entered. Needs no lock. */
-void mappings_table_untracked(const struct segment *s, uint64_t bytes);
+/* Counts a block that cannot be entered. Needs no lock. */
+void mappings_table_untracked(const struct segment *s, enum ht_mapping_kind kind, uint64_t bytes);
 
 #endif

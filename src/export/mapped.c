@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory mapped from the kernel, in reports (mapped.h). */
+/* Memory mapped from the kernel, and pools, in reports (mapped.h). */
 #include "src/export/mapped.h"
 
 #include <inttypes.h>
@@ -36,6 +36,22 @@ static void losses(struct strbuf *out, const struct snap_totals *t)
 		strbuf_printf(out, "loss      the unmapping of %s was not recorded%s\n",
 			units_bytes(bytes, t->untracked_unmap_bytes + t->missed_unmap_bytes),
 			t->untracked_unmap_bytes ? "" : " until the address was reused");
+	if (t->pool_untracked)
+		strbuf_printf(out,
+			"loss      %s calls that report blocks of pools, of %s, "
+			"could not be recorded\n",
+			units_exact(count, t->pool_untracked),
+			units_bytes(bytes, t->pool_untracked_bytes));
+}
+
+static void pools(struct strbuf *out, const struct snap_totals *t)
+{
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8], peak[UNITS_MAX];
+
+	if (t->pool_peak_bytes)
+		strbuf_printf(out, "pools     %s bytes in %s blocks (peak %s)\n",
+			units_exact(bytes, t->pool_bytes), units_exact(blocks, t->pool_blocks),
+			units_bytes(peak, t->pool_peak_bytes));
 }
 
 void mapped_text(struct strbuf *out, const struct snapshot *s)
@@ -52,6 +68,7 @@ void mapped_text(struct strbuf *out, const struct snapshot *s)
 			units_exact(bytes, t->mapped_bytes), units_exact(blocks, t->mapped_blocks),
 			units_bytes(peak, t->mapped_peak_bytes), units_exact(maps, t->maps),
 			units_exact(unmaps, t->unmaps));
+	pools(out, t);
 	losses(out, t);
 }
 
@@ -72,26 +89,42 @@ static void row(struct strbuf *out, const struct snapshot *s, const struct snap_
 	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
 }
 
+/* Those of pools, or all others, in this order. */
+static void rows(struct strbuf *out, const struct snapshot *m, const uint32_t *order, bool pools,
+	const struct export_options *o)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < m->nsites && (o->top == 0 || shown < o->top); i++) {
+		const struct snap_site *site = &m->sites[order[i]];
+
+		if ((site->kind == SNAP_POOL) != pools)
+			continue;
+		if (shown++ == 0)
+			strbuf_printf(out,
+				"\n%s, by live bytes\n"
+				"     live  blocks     peak  %6s  kind  call site\n",
+				pools ? "pools" : "mappings", pools ? "allocs" : "maps");
+		row(out, m, site, o);
+	}
+}
+
 void mapped_text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	size_t shown = o->top && o->top < s->nmapped ? o->top : s->nmapped;
 	struct snapshot *m;
 	uint32_t *order;
 
-	if (!is_known(s) || s->nmapped == 0)
+	if (!s->totals.has_mapped || s->nmapped == 0)
 		return;
 	m = mapped_as_sites(s);
 	order = m ? malloc(m->nsites * sizeof(*order)) : NULL;
-	if (!order) {
+	if (order) {
+		sites_sort(m, COL_LIVE, false, order);
+		rows(out, m, order, false, o);
+		rows(out, m, order, true, o);
+	} else {
 		out->failed = true;
-		free(m);
-		return;
 	}
-	sites_sort(m, COL_LIVE, false, order);
-	strbuf_puts(out, "\nmappings, by live bytes\n"
-			 "     live  blocks     peak    maps  kind  call site\n");
-	for (size_t i = 0; i < shown; i++)
-		row(out, s, &m->sites[order[i]], o);
 	free(order);
 	free(m);
 }
@@ -116,6 +149,11 @@ void mapped_json_totals(struct writer *w, const struct snap_totals *t)
 		{ "untracked_maps", t->untracked_maps },
 		{ "untracked_map_bytes", t->untracked_map_bytes },
 		{ "untracked_unmap_bytes", t->untracked_unmap_bytes },
+		{ "pool_bytes", t->pool_bytes },
+		{ "pool_blocks", t->pool_blocks },
+		{ "pool_peak_bytes", t->pool_peak_bytes },
+		{ "pool_untracked", t->pool_untracked },
+		{ "pool_untracked_bytes", t->pool_untracked_bytes },
 	};
 
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++) {

@@ -79,7 +79,9 @@ static void totals_mapped(struct snap_totals *t)
 
 static void totals_pool(struct snap_totals *t, const struct snap_site *sites, size_t count)
 {
-	struct snap_totals sum = { .live_bytes = t->pool_bytes, .live_blocks = t->pool_blocks };
+	struct snap_totals sum = { .live_bytes = t->pool_bytes,
+		.live_blocks = t->pool_blocks,
+		.peak_live_bytes = t->pool_peak_bytes };
 
 	for (size_t i = 0; i < count; i++) {
 		sum.allocs += sites[i].allocs;
@@ -88,7 +90,6 @@ static void totals_pool(struct snap_totals *t, const struct snap_site *sites, si
 		sum.growth_bytes_per_s += sites[i].rate_bytes_per_s;
 	}
 	sum.free_bytes = sum.alloc_bytes - sum.live_bytes;
-	sum.peak_live_bytes = sum.live_bytes;
 	*t = sum;
 }
 

@@ -272,7 +272,8 @@ struct snap_totals {
 	uint64_t missed_unmap_bytes; /* its unmapping was not seen, only that it was mapped anew */
 	uint64_t untracked_maps, untracked_map_bytes; /* not recorded */
 	uint64_t untracked_unmap_bytes;
-	uint64_t pool_bytes, pool_blocks; /* of kind pool: in no other figure */
+	uint64_t pool_bytes, pool_blocks, pool_peak_bytes; /* of kind pool: in no other figure */
+	uint64_t pool_untracked, pool_untracked_bytes; /* calls that could not be recorded */
 };
 
 /* A change of the sampling rate: from `ns` after the start, one block per `bytes` bytes was

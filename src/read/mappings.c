@@ -27,7 +27,14 @@ void read_mapped_fill(struct read_mapped_totals *out, const struct ht_header *h)
 		.missed_unmap_bytes = h->missed_unmap_bytes,
 		.untracked_maps = h->untracked_maps,
 		.untracked_map_bytes = h->untracked_map_bytes,
-		.untracked_unmap_bytes = h->untracked_unmap_bytes };
+		.untracked_unmap_bytes = h->untracked_unmap_bytes,
+		.pool_blocks = h->pool_blocks,
+		.pool_gone_blocks = h->pool_gone_blocks,
+		.pool_bytes = h->pool_bytes,
+		.pool_gone_bytes = h->pool_gone_bytes,
+		.pool_peak_bytes = h->pool_peak_bytes,
+		.pool_untracked = h->pool_untracked,
+		.pool_untracked_bytes = h->pool_untracked_bytes };
 }
 
 /* The number of elements in use, by the header's word at `offset`, limited to the region. */
@@ -72,7 +79,8 @@ ssize_t read_mapped(struct read_segment *s, uint32_t first, struct read_mapped *
 static bool is_range(const struct ht_mapping *m)
 {
 	return m->mark == ht_mapping_mark(m) && m->kind > HT_MAPPING_NONE &&
-	       m->kind < HT_MAPPING_KINDS && m->start < m->end;
+	       m->kind < HT_MAPPING_KINDS && m->start < m->end &&
+	       (m->kind == HT_MAPPING_POOL) == (m->start >= HT_POOL_SPACE);
 }
 
 struct ranges {
@@ -85,6 +93,15 @@ static int by_start(const void *a, const void *b)
 	const struct read_mapping *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Leaves the space of pools, after the ranges are sorted. */
+static void pools_place(struct ranges *r)
+{
+	for (size_t i = r->count; i > 0 && r->out[i - 1].start >= HT_POOL_SPACE; i--) {
+		r->out[i - 1].start &= ~HT_POOL_SPACE;
+		r->out[i - 1].end &= ~HT_POOL_SPACE;
+	}
 }
 
 static void piece_add(struct ranges *r, const struct ht_mapping *piece, uint32_t n)
@@ -158,6 +175,7 @@ ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *w
 		return rc;
 	}
 	qsort(r.out, r.count, sizeof(*r.out), by_start);
+	pools_place(&r);
 	*out = r.out;
 	*whole = rc == 0;
 	return (ssize_t)r.count;

@@ -123,6 +123,9 @@ struct read_totals {
 		uint64_t allocator_bytes; /* mapped now by the next allocator, for the heap */
 		uint64_t unknown_unmap_bytes, missed_unmap_bytes;
 		uint64_t untracked_maps, untracked_map_bytes, untracked_unmap_bytes;
+		/* Blocks of pools, in none of the others. */
+		uint64_t pool_blocks, pool_gone_blocks, pool_bytes, pool_gone_bytes;
+		uint64_t pool_peak_bytes, pool_untracked, pool_untracked_bytes;
 	} mapped;
 };
 int read_totals(struct read_segment *s, struct read_totals *out);
@@ -194,7 +197,8 @@ struct read_mapped {
 ssize_t read_mapped(
 	struct read_segment *s, uint32_t first, struct read_mapped *out, uint32_t count);
 
-/* A range of mapped memory: a piece of a block, with gaps where parts were unmapped. */
+/* A range of mapped memory: a piece of a block, with gaps where parts were unmapped. Or a block of
+ * a pool (HT_MAPPING_POOL), which lies in a range of another kind, or in the heap. */
 struct read_mapping {
 	uint64_t start, end;
 	uint64_t tick; /* when the block was mapped */
@@ -203,9 +207,9 @@ struct read_mapping {
 	enum ht_mapping_kind kind;
 };
 /*
- * Reads the ranges mapped now, sorted by address; skips an entry that changes meanwhile. The caller
- * frees *out. *whole: they are of one moment. Returns their number, or -errno. Costs a pass over
- * all entries ever in use at once.
+ * Reads the ranges mapped now, sorted by address, a pool's blocks after all others; skips an entry
+ * that changes meanwhile. The caller frees *out. *whole: they are of one moment. Returns their
+ * number, or -errno. Costs a pass over all entries ever in use at once.
  */
 ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *whole);
 /* Wrong frees: of one kind, by one site, of blocks of one site. */

@@ -245,7 +245,9 @@ static void totals_set(struct json_image *m, const struct json_object *o)
 		{ SAME(unmaps) }, { SAME(map_bytes) }, { SAME(unmap_bytes) },
 		{ SAME(allocator_mapped_bytes) }, { SAME(unknown_unmap_bytes) },
 		{ SAME(missed_unmap_bytes) }, { SAME(untracked_maps) },
-		{ SAME(untracked_map_bytes) }, { SAME(untracked_unmap_bytes) } };
+		{ SAME(untracked_map_bytes) }, { SAME(untracked_unmap_bytes) },
+		{ SAME(pool_bytes) }, { SAME(pool_blocks) }, { SAME(pool_peak_bytes) },
+		{ SAME(pool_untracked) }, { SAME(pool_untracked_bytes) } };
 	struct snap_totals *t = &m->head.totals;
 
 	fields_set(t, o, FIELDS(fields));

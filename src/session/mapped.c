@@ -32,6 +32,8 @@ static enum snap_kind kind_of(uint32_t function)
 {
 	if (function == HT_FN_BRK || function == HT_FN_SBRK)
 		return SNAP_BRK;
+	if (function == HT_FN_POOL)
+		return SNAP_POOL;
 	return function == HT_FN_SHMAT ? SNAP_SHM : SNAP_MMAP;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The mapped memory of a tick: sites of the kinds mmap, brk and shm, as the model takes them. Main
- * thread.
+ * The mapped memory of a tick: sites of the kinds mmap, brk, shm and pool, as the model takes them.
+ * Main thread.
  */
 #ifndef SRC_SESSION_MAPPED_H
 #define SRC_SESSION_MAPPED_H

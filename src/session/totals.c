@@ -26,6 +26,11 @@ static void mapped_fill(struct snap_totals *out, const struct read_mapped_totals
 	out->untracked_maps = t->untracked_maps;
 	out->untracked_map_bytes = t->untracked_map_bytes;
 	out->untracked_unmap_bytes = t->untracked_unmap_bytes;
+	out->pool_bytes = totals_rest(t->pool_bytes, t->pool_gone_bytes);
+	out->pool_blocks = totals_rest(t->pool_blocks, t->pool_gone_blocks);
+	out->pool_peak_bytes = t->pool_peak_bytes;
+	out->pool_untracked = t->pool_untracked;
+	out->pool_untracked_bytes = t->pool_untracked_bytes;
 }
 
 void totals_fill(struct snap_totals *out, const struct read_totals *t)

@@ -34,6 +34,7 @@ static const char *const rules[] = {
 	"    erealloc, estrdup, checked_malloc, checked_calloc, checked_realloc, alloc,",
 	"    lalloc, alloc_clear, lalloc_clear, alloc_clear_id, vim_strsave,",
 	"    vim_strnsave, *_mem_alloc*, *_mem_calloc*, *_mem_realloc*, *_mem_strdup*",
+	"heaptop.h: heaptop_block_alloc",
 	"C++: operator new, operator new[], *::operator new, *::operator new[], std::*,",
 	"    __gnu_cxx::*, __cxxabiv1::*, __cxa_*, __gthread*, boost::container::*,",
 	"    boost::alloc*, boost::unordered::*, boost::detail::sp_*,",

@@ -213,6 +213,33 @@ TEST(mapped)
 			"reused\n"));
 }
 
+TEST(pools)
+{
+	struct snapshot s = canned;
+	struct snap_site site = canned_mapped[0];
+	const char *t;
+
+	site.kind = SNAP_POOL;
+	s.mapped = &site;
+	s.nmapped = 1;
+	s.totals.has_mapped = true;
+	s.totals.pool_bytes = 8192;
+	s.totals.pool_blocks = 2;
+	s.totals.pool_peak_bytes = 1052672;
+	t = text(&s, &options);
+	CHECK(strstr(t, "\npools     8,192 bytes in 2 blocks (peak 1.0M)\n") != NULL);
+	CHECK(strstr(t, "\npools, by live bytes\n"
+			"     live  blocks     peak  allocs  kind  call site\n"
+			"     8.0k       2     1.0M       3  pool  cache::Shard::insert(int) "
+			"(cache.cc:214)\n") != NULL);
+	CHECK(strstr(t, "mapp") == NULL);
+	s.totals.pool_untracked = 3;
+	s.totals.pool_untracked_bytes = 4096;
+	CHECK(strstr(text(&s, &options),
+		      "\nloss      3 calls that report blocks of pools, of 4.0k, "
+		      "could not be recorded\n") != NULL);
+}
+
 TEST(running_and_never_read)
 {
 	struct snapshot s = canned;
@@ -272,6 +299,7 @@ int main(void)
 	RUN(top_and_order);
 	RUN(losses_are_said_when_there_are_any);
 	RUN(mapped);
+	RUN(pools);
 	RUN(running_and_never_read);
 	RUN(nothing_happened);
 	RUN(ascii_is_ascii);

@@ -43,7 +43,8 @@ static struct snapshot *make(size_t nmapped)
 		.maps = 3,
 		.unmaps = 1,
 		.pool_bytes = 7,
-		.pool_blocks = 2 };
+		.pool_blocks = 2,
+		.pool_peak_bytes = 11 };
 	return s;
 }
 
@@ -90,6 +91,7 @@ TEST(pools_are_for_themselves)
 	CHECK_INT(s->totals.live_bytes, 7);
 	CHECK_INT(s->totals.live_blocks, 2);
 	CHECK_INT(s->totals.free_bytes, 13);
+	CHECK_INT(s->totals.peak_live_bytes, 11);
 	snapshot_unref(s);
 }
 

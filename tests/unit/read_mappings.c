@@ -107,6 +107,30 @@ TEST(counts)
 	close_filled();
 }
 
+TEST(pools)
+{
+	const uint64_t at = BASE + 25 * PAGE;
+	struct mappings_block b = { at + HT_POOL_SPACE, at + 24 + HT_POOL_SPACE, 9, 0,
+		HT_MAPPING_POOL };
+	struct read_mapping *m = NULL;
+	struct read_totals t;
+	bool whole;
+
+	open_filled();
+	b.site = site_make(HT_FN_POOL, 0x3000);
+	mappings_enter(&made.s, &b);
+	CHECK_INT(read_mappings(s, &m, &whole), 5);
+	CHECK_INT(m[4].kind, HT_MAPPING_POOL);
+	CHECK_INT(m[4].start, at);
+	CHECK_INT(m[4].end, at + 24);
+	CHECK_INT(read_totals(s, &t), 0);
+	CHECK_INT(t.mapped.pool_blocks, 1);
+	CHECK_INT(t.mapped.pool_bytes, 24);
+	CHECK_INT(t.mapped.maps, 2);
+	free(m);
+	close_filled();
+}
+
 /* The writer was killed in the middle: of an entry, of a call, of a change of the table. */
 TEST(unfinished)
 {
@@ -156,6 +180,7 @@ int main(void)
 {
 	RUN(ranges);
 	RUN(counts);
+	RUN(pools);
 	RUN(unfinished);
 	RUN(hostile);
 	return check_end();

@@ -338,6 +338,80 @@ TEST(the_allocators_own)
 	fixture_close(&f);
 }
 
+/* In another space than the block that holds it, with other totals. */
+TEST(pools)
+{
+	const uint64_t at = at_page(0) + 100 + HT_POOL_SPACE;
+	struct fixture f;
+	struct mappings_block b = { at, at + 50, 7, 0, HT_MAPPING_POOL };
+	struct ht_header *h;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	sites_make(&f.s);
+	h = f.s.header;
+	CHECK(enter(&f.s, at_page(0), at_page(1), sites[1]));
+	b.site = sites[2];
+	for (unsigned i = 0; i < 4; i++, b.start += 50, b.end += 50)
+		mappings_enter(&f.s, &b);
+	CHECK_INT(h->pool_blocks, 4);
+	CHECK_INT(h->pool_bytes, 200);
+	mappings_pool_free(&f.s, at + 50);
+	mappings_pool_free(&f.s, at + 50); /* not any more */
+	mappings_pool_free(&f.s, at + 51); /* nor inside */
+	mappings_pool_free(&f.s, at_page(0)); /* nor of another kind */
+	CHECK_INT(h->pool_gone_blocks, 1);
+	CHECK_INT(h->pool_gone_bytes, 50);
+	mappings_pool_reset(&f.s, at, at + 125); /* one, and half of another */
+	CHECK_INT(h->pool_gone_blocks, 2);
+	CHECK_INT(h->pool_gone_bytes, 125);
+	b.start = at + 160;
+	b.end = at + 170;
+	mappings_enter(&f.s, &b); /* inside another */
+	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 75);
+	CHECK_INT(h->pool_blocks - h->pool_gone_blocks, 3);
+	mappings_pool_reset(&f.s, at, at + 1000);
+	CHECK_INT(h->pool_blocks - h->pool_gone_blocks, 0);
+	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 0);
+	CHECK_INT(h->pool_peak_bytes, 200);
+	CHECK_INT(h->map_bytes - h->unmap_bytes, PAGE);
+	CHECK_INT(h->maps, 1);
+	CHECK_INT(h->mapped_peak_bytes, PAGE);
+	CHECK_INT(h->missed_unmap_bytes + h->unknown_unmap_bytes + h->untracked_maps, 0);
+	fixture_close(&f);
+}
+
+/* The lock is taken: applied by its holder, in order. */
+TEST(pools_queued)
+{
+	const uint64_t at = at_page(0) + HT_POOL_SPACE;
+	struct fixture f;
+	struct mappings_block b = { at, at + 10, 7, 0, HT_MAPPING_POOL };
+	struct ht_header *h;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	sites_make(&f.s);
+	h = f.s.header;
+	b.site = sites[1];
+	h->mapping_lock = 1;
+	mappings_enter(&f.s, &b);
+	mappings_pool_free(&f.s, at);
+	mappings_enter(&f.s, &b);
+	mappings_pool_reset(&f.s, at, at + 4);
+	CHECK_INT(h->pool_blocks, 0);
+	h->mapping_lock = 0;
+	CHECK(enter(&f.s, at_page(0), at_page(1), sites[1]));
+	CHECK_INT(h->pool_blocks, 2);
+	CHECK_INT(h->pool_gone_blocks, 1);
+	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 6);
+	h->mapping_lock = 1;
+	h->mappings = UINT32_MAX; /* nor is there room to queue */
+	mappings_enter(&f.s, &b);
+	mappings_pool_free(&f.s, at);
+	CHECK_INT(h->pool_untracked, 2);
+	CHECK_INT(h->pool_untracked_bytes, 10);
+	fixture_close(&f);
+}
+
 /* ---- losses ---- */
 
 TEST(no_room)
@@ -510,6 +584,8 @@ int main(void)
 	RUN(unknown_and_missed);
 	RUN(a_block_by_its_start);
 	RUN(the_allocators_own);
+	RUN(pools);
+	RUN(pools_queued);
 	RUN(no_room);
 	RUN(queued);
 	RUN(half_queued);

@@ -5,6 +5,7 @@
 #include "tests/check.h"
 
 static const char *const hidden[] = {
+	"heaptop_block_alloc",
 	"malloc",
 	"xmalloc",
 	"jv_mem_alloc",
