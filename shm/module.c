@@ -55,9 +55,9 @@ static void path_fill(const struct segment *s, struct ht_module *m, const char *
 	uint64_t length = __builtin_strlen(path);
 	uint32_t bytes = length < HT_PATH_MAX ? (uint32_t)length : HT_PATH_MAX - 1, none = 0;
 
-	if (ht_load_acquire_32(&m->path) == 0) /* PATH */
+	if (ht_load_relaxed_32(&m->path) == 0)
 		(void)ht_cas_acq_rel_32(&m->path, &none, module_text(s, path, bytes)); /* PATH */
-	if (ht_load_relaxed_32(&m->path) != 0)
+	if (ht_load_acquire_32(&m->path) != 0) /* PATH */
 		ht_store_relaxed_32(&m->path_bytes, bytes);
 }
 

@@ -107,6 +107,11 @@ static const struct field fields[] = {
 	TOTAL(untracked_maps),
 	TOTAL(untracked_map_bytes),
 	TOTAL(untracked_unmap_bytes),
+	TOTAL(pool_bytes),
+	TOTAL(pool_blocks),
+	TOTAL(pool_peak_bytes),
+	TOTAL(pool_untracked),
+	TOTAL(pool_untracked_bytes),
 };
 
 static_assert(sizeof(struct snap_size) == 3 * sizeof(uint64_t), "histograms are plain numbers");

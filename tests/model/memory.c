@@ -497,7 +497,8 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	h->live_log2 = live_log2;
 	h->live_levels_max = levels;
 	h->index_levels = 2;
-	h->nodes = h->sites = h->modules = h->threads = h->strings_bytes = 1;
+	h->nodes = h->sites = h->modules = h->threads = 1;
+	h->strings_bytes = CELL; /* texts of whole cells: smaller parts are not told apart */
 	h->counters = 1;
 	h->hists = 2;
 	h->history.step_ns = 1;

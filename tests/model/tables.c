@@ -255,7 +255,7 @@ static void intern(uint32_t thread, uint64_t start)
 	struct module_info m = { .start = start,
 		.end = start + 1,
 		.bias = start + 2,
-		.path = start == 100 ? "/lib/a" : "/lib/b",
+		.path = start == 100 ? "/libs/a" : "/libs/b",
 		.build_id = (const uint8_t *)"id",
 		.build_id_bytes = 2 };
 
@@ -303,11 +303,11 @@ static void look_at_module(void)
 	path = ht_load_relaxed_32(&m->path);
 	model_require(ht_load_relaxed_64(&m->end) == start + 1 &&
 			      ht_load_relaxed_64(&m->bias) == start + 2 && path != 0 &&
-			      ht_load_relaxed_32(&m->path_bytes) == 6 &&
+			      ht_load_relaxed_32(&m->path_bytes) == 7 &&
 			      ht_load_relaxed_32(&m->build_id_bytes) == 2,
 		"a module that is ready is whole");
 	model_require(((const char *)segment_at(&segment,
-			      segment.header->region[HT_REGION_STRINGS].offset + path))[5] ==
+			      segment.header->region[HT_REGION_STRINGS].offset + path))[6] ==
 			      (start == 100 ? 'a' : 'b'),
 		"a module that is ready has its path");
 }
