@@ -27,14 +27,13 @@ static uint64_t live_bytes(void)
 	return counter_live(&state_segment, r ? r->slot : 0);
 }
 
-static void note(enum ht_note_kind kind, const char *text, const void *p, size_t bytes)
+static void note(enum ht_note_kind kind, const char *text)
 {
 	int saved = errno;
-	struct note n = { .kind = kind, .text = text, .addr = (uint64_t)(uintptr_t)p };
+	struct note n = { .kind = kind, .text = text };
 
 	if (!lifecycle_on())
 		return;
-	n.bytes = bytes;
 	n.tid = (uint32_t)syscall(SYS_gettid);
 	n.live_bytes = live_bytes();
 	n.ns = clock_monotonic();
@@ -49,27 +48,22 @@ API int heaptop_api_is_on(void)
 
 API void heaptop_api_mark(const char *name)
 {
-	note(HT_NOTE_MARK, name, NULL, 0);
+	note(HT_NOTE_MARK, name);
 }
 
 API void heaptop_api_scan(void)
 {
-	note(HT_NOTE_SCAN, NULL, NULL, 0);
+	note(HT_NOTE_SCAN, NULL);
 }
 
 API void heaptop_api_snapshot(void)
 {
-	note(HT_NOTE_SNAPSHOT, NULL, NULL, 0);
+	note(HT_NOTE_SNAPSHOT, NULL);
 }
 
 API void heaptop_api_thread_name(const char *name)
 {
-	note(HT_NOTE_THREAD, name, NULL, 0);
-}
-
-API void heaptop_api_region_name(const void *p, size_t bytes, const char *name)
-{
-	note(HT_NOTE_REGION, name, p, bytes);
+	note(HT_NOTE_THREAD, name);
 }
 
 API void heaptop_api_leak_intended(const void *p)

@@ -15,7 +15,6 @@ void heaptop_api_mark(const char *name);
 void heaptop_api_scan(void);
 void heaptop_api_snapshot(void);
 void heaptop_api_thread_name(const char *name);
-void heaptop_api_region_name(const void *p, size_t bytes, const char *name);
 void heaptop_api_leak_intended(const void *p);
 void heaptop_api_block_alloc(const void *p, size_t bytes);
 void heaptop_api_block_free(const void *p);

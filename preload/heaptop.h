@@ -69,9 +69,6 @@ HEAPTOP_FUNCTION_(snapshot, (void), ())
 /* The calling thread's name on heaptop's screen, where the kernel's 15 characters are too few. */
 HEAPTOP_FUNCTION_(thread_name, (const char *name), (name))
 
-/* The name of a part of the address space, for the view of all mappings. */
-HEAPTOP_FUNCTION_(region_name, (const void *p, size_t bytes, const char *name), (p, bytes, name))
-
 /* The block that contains `p` is never freed, and that is meant: no leak scan reports it, nor
  * what only it points to. */
 HEAPTOP_FUNCTION_(leak_intended, (const void *p), (p))

@@ -867,7 +867,6 @@ enum ht_note_kind {
 	HT_NOTE_SCAN, /* a leak scan, please */
 	HT_NOTE_SNAPSHOT, /* a snapshot in a file, please */
 	HT_NOTE_THREAD, /* the name of the thread `tid` */
-	HT_NOTE_REGION, /* the name of the memory [addr, addr + bytes) */
 };
 
 #define HT_NOTES     256u /* kept; readers come once a second */
@@ -878,10 +877,9 @@ struct ht_note {
 	uint64_t number; /* i + 1; written last (edge NOTE). 0: being written, or none */
 	uint64_t ns; /* CLOCK_MONOTONIC */
 	uint64_t live_bytes; /* of the program, then */
-	uint64_t addr, bytes; /* of a region */
 	uint32_t kind; /* enum ht_note_kind */
 	uint32_t tid; /* of the thread that said it */
-	uint64_t reserved[3];
+	uint64_t reserved[5];
 	char text[HT_NOTE_TEXT]; /* ends with NUL, in the record */
 };
 

@@ -27,8 +27,6 @@ void note_write(const struct segment *s, const struct note *n)
 	ht_fence_release(); /* NOTE: readers of the note before find that it is gone */
 	to->ns = n->ns;
 	to->live_bytes = n->live_bytes;
-	to->addr = n->addr;
-	to->bytes = n->bytes;
 	to->kind = (uint32_t)n->kind;
 	to->tid = n->tid;
 	text_fill(to, n->text);

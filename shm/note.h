@@ -14,7 +14,6 @@ struct note {
 	const char *text; /* cut at HT_NOTE_TEXT - 1 bytes */
 	uint64_t ns; /* CLOCK_MONOTONIC */
 	uint64_t live_bytes;
-	uint64_t addr, bytes;
 	uint32_t tid;
 };
 

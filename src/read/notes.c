@@ -25,8 +25,6 @@ static int note_read(struct read_segment *s, uint64_t index, struct read_note *o
 	*out = (struct read_note){ .number = n.number,
 		.ns = n.ns,
 		.live_bytes = n.live_bytes,
-		.addr = n.addr,
-		.bytes = n.bytes,
 		.kind = n.kind,
 		.tid = n.tid };
 	memcpy(out->text, n.text, sizeof(out->text));

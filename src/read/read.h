@@ -302,7 +302,6 @@ struct read_note {
 	uint64_t number; /* 1 is the first */
 	uint64_t ns; /* CLOCK_MONOTONIC */
 	uint64_t live_bytes; /* of the program, then */
-	uint64_t addr, bytes; /* of a region */
 	uint32_t kind; /* enum ht_note_kind */
 	uint32_t tid; /* as the program sees it */
 	char text[HT_NOTE_TEXT]; /* as it was said: not clean */

@@ -105,7 +105,8 @@ TEST(what_cannot_be_had)
 	struct export_options o = { .memory = &a };
 
 	check_text(&snap, &o, "\nrss       unknown: the process is gone\n");
-	check_json(&a, "{ \"memory\": { \"failed\": \"the process is gone\", \"pins\": [] } }");
+	check_json(&a, "{ \"memory\": { \"failed\": \"the process is gone\", \"pins\": [], "
+		       "\"mapped_sites\": [] } }");
 	check_json(NULL, "{ \"memory\": null }");
 }
 
