@@ -36,7 +36,7 @@ else
 fi
 
 if command -v mandoc >/dev/null; then
-	bad=$(mandoc -Tlint -W style man/*.[0-9] 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db' | head -3)
+	bad=$(mandoc -Tlint -W style man/*.[0-9] 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db\|^([0-9]* times)$' | head -3)
 	[ -z "$bad" ]
 	verdict manual $? "$bad"
 else
