@@ -26,6 +26,7 @@
 #include "preload/state.h"
 #include "preload/wrong_free.h"
 #include "shm/patched.h"
+#include "shm/private.h"
 
 #define OBJECTS	     1024u /* loaded at a time that are known; no program has more */
 #define SYMBOLS	     512u /* of one object */
@@ -39,7 +40,11 @@ struct object {
 	bool is_fresh;
 };
 
-static struct object objects[2][OBJECTS]; /* as of the last change, and of this one */
+/* Private memory, made at start. */
+static struct known {
+	struct object objects[2][OBJECTS]; /* as of the last change, and of this one */
+	struct inner_symbol symbols[SYMBOLS]; /* of the object that is examined */
+} * known;
 static unsigned object_count[2], current;
 static struct r_debug *loader;
 static bool is_alone; /* at start: no other thread runs */
@@ -110,10 +115,12 @@ struct patching {
 
 static struct inner_entry *entry_free(uint32_t *number)
 {
-	for (*number = 0; *number < INNER_TABLE_ENTRIES; ++*number)
+	for (*number = 0; *number < inner_table_end; ++*number)
 		if (!inner_table[*number].is_used)
 			return &inner_table[*number];
-	return NULL;
+	if (inner_table_end == INNER_TABLE_ENTRIES)
+		return NULL;
+	return &inner_table[inner_table_end++];
 }
 
 static size_t readable(const struct inner_object *o, uint64_t at)
@@ -189,7 +196,7 @@ static void jumps_write(const void *pads, bool is_sealed)
 {
 	struct entry_memory memory = inner_memory_open();
 
-	for (uint32_t i = 0; i < INNER_TABLE_ENTRIES; i++) {
+	for (uint32_t i = 0; i < inner_table_end; i++) {
 		struct inner_entry *e = &inner_table[i];
 
 		if (!e->is_used || e->pads != pads)
@@ -269,13 +276,12 @@ static bool lies_in(const struct inner_object *o, const void *p)
 /* Patches what one object brings. Returns its pads, or NULL. */
 static void *object_examine(const struct inner_object *o, bool precedes_us, bool is_new)
 {
-	static struct inner_symbol symbols[SYMBOLS];
-	struct patching p = { .object = o, .symbols = symbols };
+	struct patching p = { .object = o, .symbols = known->symbols };
 
 	if (lies_in(o, inner_thunk))
 		return NULL;
 	note_exceptions(o);
-	p.count = inner_symbols_find(o, precedes_us, symbols, SYMBOLS);
+	p.count = inner_symbols_find(o, precedes_us, known->symbols, SYMBOLS);
 	if (p.count == 0 || is_sanitizer(o))
 		return NULL;
 	p.module = modules_of(o->info);
@@ -293,7 +299,7 @@ static void *object_examine(const struct inner_object *o, bool precedes_us, bool
 
 static void object_forget(const struct object *o)
 {
-	for (uint32_t i = 0; i < INNER_TABLE_ENTRIES; i++) {
+	for (uint32_t i = 0; i < inner_table_end; i++) {
 		struct inner_entry *e = &inner_table[i];
 
 		if (e->is_used && e->pads == o->pads)
@@ -364,9 +370,9 @@ static int examine_visit(struct dl_phdr_info *info, size_t size, void *data)
 /* What is gone is forgotten first, since what is new may be the same again. */
 static void pass_run(bool is_start)
 {
-	struct pass p = { .old = objects[current],
+	struct pass p = { .old = known->objects[current],
 		.old_count = object_count[current],
-		.now = objects[1 - current],
+		.now = known->objects[1 - current],
 		.is_start = is_start,
 		.precedes_us = is_start };
 
@@ -470,6 +476,9 @@ void inner_start(void)
 	const char *file = environment_variable("HEAPTOP_ALLOCATORS");
 
 	if (file && __builtin_strcmp(file, "none") == 0)
+		return;
+	known = private_map(sizeof(*known));
+	if (!known || !inner_table_start())
 		return;
 	inner_list_start(file, rule_wrong);
 	is_alone = is_single_threaded();

@@ -158,8 +158,9 @@ static const char named[] = JEMALLOC_NAMES("") C_NAMES("je_") JEMALLOC_NAMES("je
 static struct inner_name names[NAMES_MAX];
 static uint32_t count;
 static uint16_t slots[SLOTS]; /* 1 + the number in names[]; 0: free */
-/* Bit by the first two characters of a name: most symbols fail here. */
-static uint64_t beginnings[65536 / 64];
+/* A bit by the first two characters of a name: most symbols fail here. */
+#define BEGINNINGS 2048u /* power of two */
+static uint64_t beginnings[BEGINNINGS / 64];
 
 static uint32_t hash_of(const char *name, size_t bytes)
 {
@@ -173,7 +174,9 @@ static uint32_t hash_of(const char *name, size_t bytes)
 /* `name` is not empty. */
 static unsigned beginning_of(const char *name, size_t bytes)
 {
-	return (unsigned char)name[0] << 8 | (bytes > 1 ? (unsigned char)name[1] : 0);
+	unsigned second = bytes > 1 ? (unsigned char)name[1] : 0;
+
+	return ((unsigned char)name[0] << 5 ^ second) % BEGINNINGS;
 }
 
 static bool is_named(const struct inner_name *n, const char *text, size_t bytes)
@@ -290,11 +293,14 @@ const struct inner_name *inner_list_at(uint32_t number)
 
 const struct inner_name *inner_list_find(const char *text)
 {
-	unsigned beginning = beginning_of(text, 2);
+	unsigned beginning;
 	size_t bytes;
 	uint16_t slot;
 
-	if (text[0] == '\0' || (beginnings[beginning / 64] >> beginning % 64 & 1) == 0)
+	if (text[0] == '\0')
+		return NULL;
+	beginning = beginning_of(text, 2);
+	if ((beginnings[beginning / 64] >> beginning % 64 & 1) == 0)
 		return NULL;
 	bytes = __builtin_strlen(text);
 	slot = *slot_of(text, bytes, hash_of(text, bytes));

@@ -2,5 +2,14 @@
 /* The table of patched functions (inner_table.h). */
 #include "preload/inner_table.h"
 
-struct inner_entry inner_table[INNER_TABLE_ENTRIES];
+#include "shm/private.h"
+
+struct inner_entry *inner_table;
+uint32_t inner_table_end;
 void (*inner_table_on_change)(void);
+
+bool inner_table_start(void)
+{
+	inner_table = private_map(INNER_TABLE_ENTRIES * sizeof(*inner_table));
+	return inner_table != NULL;
+}

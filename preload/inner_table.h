@@ -24,8 +24,13 @@ struct inner_entry {
 	uint64_t except_start, except_end;
 };
 
-/* By the number that their pads push. */
-extern struct inner_entry inner_table[INNER_TABLE_ENTRIES] __attribute__((visibility("hidden")));
+/* INNER_TABLE_ENTRIES of them, by the number that their pads push, in private memory. Those from
+ * `inner_table_end` on were never used: a pass leaves them out, so that it touches no more memory
+ * than there are entries. */
+extern struct inner_entry *inner_table __attribute__((visibility("hidden")));
+extern uint32_t inner_table_end __attribute__((visibility("hidden")));
+/* Makes it, once. False: there is no memory. */
+bool inner_table_start(void);
 
 /* Called by the loader's function (is_loader). Set before that is patched. */
 extern void (*inner_table_on_change)(void) __attribute__((visibility("hidden")));

@@ -111,8 +111,7 @@ def all_kinds():
                     inside += (abs(total(found, "alloc_bytes") - site["alloc_bytes"]) <=
                                total(found, "error_alloc_bytes"))
     check(figures > 20, "only %d figures" % figures)
-    # Of 86 figures 80 to 89 are inside, whatever the dice; with bars half as wide it would be 60.
-    check(inside >= 0.8 * figures, "inside: %d of %d" % (inside, figures))
+    check(inside >= 0.9 * figures, "inside: %d of %d" % (inside, figures))
 
 
 @case("an unsampled program's figures have no errors")

@@ -28,16 +28,16 @@ def check_command(command, most):
     check_added(faults(["exec", "--", *command]), faults(["exec", "LD_PRELOAD=" + LIBRARY, "--", *command]), most)
 
 
-# Bounds: a fifth more than were counted, or so.
+# Bounds: half as many again as were counted.
 
 @case("a program that allocates nothing")
 def idle():
-    check_command(["/bin/true"], 110)
+    check_command(["/bin/true"], 60)
 
 
 @case("a program with 100 call stacks")
 def small():
-    check_command([STORM, "work", "100"], 180)
+    check_command([STORM, "work", "100"], 145)
 
 
 @case("a forked child with 100 call stacks")

@@ -361,7 +361,7 @@ def core_size():
         sizes.append(os.path.getsize(cores[0]))
         os.unlink(cores[0])
     clear_segments()
-    check(sizes[1] < sizes[0] * 1.02, "a core of %d bytes became one of %d" % tuple(sizes))
+    check(sizes[1] < sizes[0] * 1.01, "a core of %d bytes became one of %d" % tuple(sizes))
 
 
 @row("E19", "no time without a system call: one for each event, or death in a sandbox")
