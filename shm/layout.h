@@ -896,6 +896,8 @@ enum ht_leak_ask {
 	HT_LEAK_ASK_ONE, /* this process, whatever its image */
 };
 
+/* The fields before `region` are the same in every format of this version, so that a heaptop of
+ * another format can find out whose segment it is. */
 struct ht_header {
 	uint64_t magic; /* written last (edge MAGIC) */
 	uint32_t version;
@@ -1076,6 +1078,11 @@ struct ht_private {
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \
 		    (unsigned)HT_FUNCTION_COUNT << 20))
 
+static_assert(offsetof(struct ht_header, pid) == 28, "ht_header: whose it is");
+static_assert(offsetof(struct ht_header, start_ticks) == 32, "ht_header: whose it is");
+static_assert(offsetof(struct ht_header, boot_id) == 72, "ht_header: whose it is");
+static_assert(offsetof(struct ht_header, pid_namespace) == 104, "ht_header: whose it is");
+static_assert(offsetof(struct ht_header, region) == 112, "ht_header: whose it is");
 static_assert(sizeof(struct ht_node) == 32, "ht_node");
 static_assert(sizeof(struct ht_site) == 32, "ht_site");
 static_assert(sizeof(struct ht_counter) == 128, "ht_counter: two lines");

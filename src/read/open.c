@@ -31,6 +31,11 @@ static int refuse_error(char *message, const char *path, int error)
 	return -1;
 }
 
+static int file_open(const char *path)
+{
+	return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 /* Checks owner, type and mode of the file. */
 static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
 {
@@ -94,7 +99,7 @@ struct read_segment *read_open(const char *path, char *message)
 		refuse_error(message, path, ENOMEM);
 		goto fail;
 	}
-	s->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	s->fd = file_open(path);
 	if (s->fd < 0) {
 		if (errno == ELOOP)
 			refuse(message, path, "is a symbolic link");
@@ -195,6 +200,35 @@ int read_identity_of_file(const char *path, struct read_identity *out, char *mes
 	return 0;
 }
 
+static int owner_read(int fd, const char *path, struct read_identity *out)
+{
+	const size_t bytes = offsetof(struct ht_header, region);
+	struct ht_header *h = calloc(1, sizeof(*h));
+	char message[READ_MESSAGE_MAX];
+	uint64_t size;
+	int rc = h ? -EPROTO : -ENOMEM;
+
+	if (h && file_check(fd, path, &size, message) == 0 &&
+		pread(fd, h, bytes, 0) == (ssize_t)bytes && h->magic == HT_MAGIC &&
+		h->version == HT_VERSION) {
+		identity_fill(h, out);
+		rc = 0;
+	}
+	free(h);
+	return rc;
+}
+
+int read_owner_of_file(const char *path, struct read_identity *out)
+{
+	int fd = file_open(path), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = owner_read(fd, path, out);
+	close(fd);
+	return rc;
+}
+
 int read_viewer_lock(struct read_segment *s)
 {
 	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;
@@ -217,15 +251,20 @@ static void memory_release(struct read_segment *s)
 		st.st_size - HT_HEADER_BYTES);
 }
 
-bool read_remove_if_unused(struct read_segment *s)
+/* Unlinks the file that `fd` has open, unless a viewer holds it. */
+static bool file_remove(int fd, const char *path)
 {
 	struct stat mine, there;
 
-	if (flock(s->fd, LOCK_EX | LOCK_NB) != 0)
-		return false;
 	/* The name may belong to another file by now. */
-	if (fstat(s->fd, &mine) != 0 || lstat(s->path, &there) != 0 ||
-		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev || unlink(s->path) != 0)
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &mine) == 0 &&
+	       lstat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+	       mine.st_dev == there.st_dev && unlink(path) == 0;
+}
+
+bool read_remove_if_unused(struct read_segment *s)
+{
+	if (!file_remove(s->fd, s->path))
 		return false;
 	memory_release(s);
 	return true;
@@ -235,11 +274,11 @@ bool read_remove_file(const char *path)
 {
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *s = read_open(path, message);
-	bool removed;
+	int fd = s ? -1 : file_open(path);
+	bool removed = s ? read_remove_if_unused(s) : fd >= 0 && file_remove(fd, path);
 
-	if (!s)
-		return false;
-	removed = read_remove_if_unused(s);
+	if (fd >= 0)
+		close(fd);
 	read_close(s);
 	return removed;
 }

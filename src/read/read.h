@@ -53,6 +53,12 @@ int read_identity(struct read_segment *s, struct read_identity *out);
 bool read_is_forked(const struct read_segment *s);
 /* Reads a file's identity, for lists: opens, fills, closes. 0, or -errno and a message. */
 int read_identity_of_file(const char *path, struct read_identity *out, char *message);
+/*
+ * Reads the beginning of the identity, up to pid_namespace, of a segment of any format of this
+ * version: all that is known of one that read_open refuses for its format. The rest is empty. 0;
+ * -EPROTO: it is no such file of this user; or -errno.
+ */
+int read_owner_of_file(const char *path, struct read_identity *out);
 /* Takes the shared lock by which others see that a viewer is here. */
 int read_viewer_lock(struct read_segment *s);
 /* Tells the library not to record children that the program forks from now on. 0 or -errno. */
@@ -86,7 +92,7 @@ void read_publish_clock(struct read_segment *s, uint64_t now_ns);
 int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure);
 /* Removes the file if no viewer holds the segment. True: removed. */
 bool read_remove_if_unused(struct read_segment *s);
-/* The same for the file of an ended process, which is not open here. */
+/* The same for the file of an ended process, which is not open here, whatever its format. */
 bool read_remove_file(const char *path);
 /* Memory that the file takes now, in bytes. */
 uint64_t read_memory_bytes(const struct read_segment *s);

@@ -147,8 +147,20 @@ static void unfinished_fill(struct target_segment *s)
 	s->rest = age > PREPARED_MAX_NS && age < INT64_MAX;
 }
 
-/* The reason why it cannot be read, without the path in front. */
-static void unreadable_fill(struct target_segment *s, const char *message)
+/* Whether it is whole, though of another format or damaged, and its process has ended. *id is
+ * overwritten. */
+static bool is_over(const struct found *f, const struct target_segment *s, struct read_identity *id)
+{
+	struct target_segment probe = *s;
+
+	return read_owner_of_file(s->path, id) == 0 &&
+	       (id->state == HT_STATE_EXITED ||
+		       (process_find(f, id, &probe) == -ESRCH && !is_being_prepared(id)));
+}
+
+/* The reason why it cannot be read, without the path in front. *id is overwritten. */
+static void unreadable_fill(const struct found *f, struct target_segment *s,
+	struct read_identity *id, const char *message)
 {
 	size_t path = strlen(s->path);
 	const char *why = message;
@@ -157,10 +169,14 @@ static void unreadable_fill(struct target_segment *s, const char *message)
 		why += path + 2;
 	s->state = TARGET_UNREADABLE;
 	unfinished_fill(s);
-	if (s->rest)
+	if (s->rest) {
 		why = "its maker was killed (heaptop --clean removes it)";
-	else if (s->process > 0)
+	} else if (s->process > 0) {
 		why = "still being made";
+	} else if (is_over(f, s, id)) {
+		s->rest = true;
+		why = "not readable here, but its process has ended (heaptop --clean removes it)";
+	}
 	text_clean(s->why, sizeof(s->why), why, strlen(why));
 }
 
@@ -170,7 +186,7 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	struct read_identity id;
 
 	if (read_identity_of_file(s->path, &id, message)) {
-		unreadable_fill(s, message);
+		unreadable_fill(f, s, &id, message);
 		return;
 	}
 	s->pid = id.pid;
@@ -307,10 +323,8 @@ int target_clean(void)
 	for (size_t i = 0; !result && i < f.count; i++) {
 		const struct target_segment *s = &f.items[i];
 
-		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED)
+		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED || s->rest)
 			removed += read_remove_file(s->path);
-		else if (s->rest)
-			removed += unlink(s->path) == 0;
 	}
 	free(f.items);
 	return result ? result : removed;

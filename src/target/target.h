@@ -86,7 +86,7 @@ struct target_segment {
 		state; /* DEAD: the process ended without marking its exit (crash, kill) */
 	uint64_t memory_bytes; /* allocated to the file now (st_blocks) */
 	char command[1024]; /* cleaned, cut */
-	bool rest; /* when UNREADABLE: its maker was killed, so it will never be complete */
+	bool rest; /* when UNREADABLE: its maker or its process has ended */
 	char why[128]; /* when UNREADABLE: the reason */
 };
 
@@ -111,8 +111,8 @@ int target_find(pid_t pid, struct target_segment *out, char *message);
  */
 #define TARGET_REASON_MAX 80
 int target_unrecorded(pid_t pid, char why[TARGET_REASON_MAX], char *command, size_t cap);
-/* Removes the segments of dead programs that no viewer has open, and those that were never
- * completed. Returns their number, or -errno. */
+/* Removes the segments of dead programs that no viewer has open, of any format, and those that were
+ * never completed. Returns their number, or -errno. */
 int target_clean(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ struct made {
 	pid_t pid;
 	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen, state, version;
-	bool other_boot, made_long_ago;
+	bool other_boot, made_long_ago, other_format;
 	const char *command;
 	size_t command_bytes;
 };
@@ -71,6 +72,7 @@ static void header_adjust(struct ht_header *h, const struct made *m)
 	h->state = m->state;
 	if (m->version)
 		h->version = m->version;
+	h->signature += m->other_format;
 	if (m->command) {
 		memcpy(h->command, m->command, m->command_bytes);
 		h->command_bytes = (uint32_t)m->command_bytes;
@@ -284,7 +286,8 @@ TEST(unreadable_ones_are_listed_with_the_reason)
 
 	MAKE(.name = "heaptop-version", .pid = getpid(), .state = HT_STATE_RUNNING,
 		.version = HT_VERSION + 1);
-	MAKE(.name = "heaptop-cut", .pid = getpid(), .state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-cut", .pid = getpid(), .start_ticks = ticks_of(getpid()),
+		.state = HT_STATE_RUNNING);
 	CHECK_INT(truncate(path_of("heaptop-cut"), HT_HEADER_BYTES), 0);
 	bytes_make("heaptop-garbage", "\1\2\3 no segment", 12);
 	bytes_make("heaptop-empty", "", 0);
@@ -301,6 +304,26 @@ TEST(unreadable_ones_are_listed_with_the_reason)
 	CHECK_INT(target_clean(), 0);
 	CHECK(there("heaptop-version") && there("heaptop-cut") && there("heaptop-garbage"));
 	rmdir(path_of("heaptop-directory"));
+	empty_directory();
+}
+
+/* A crash, and then another heaptop was installed: it cannot read what is left, but remove it. */
+TEST(another_format_is_cleaned_once_its_process_has_ended)
+{
+	MAKE(.name = "heaptop-old", .pid = getpid(), .start_ticks = ticks_of(getpid()) + 1,
+		.state = HT_STATE_RUNNING, .other_format = true);
+	MAKE(.name = "heaptop-in-use", .pid = getpid(), .start_ticks = ticks_of(getpid()),
+		.state = HT_STATE_RUNNING, .other_format = true);
+	MAKE(.name = "heaptop-viewed", .pid = getpid(), .start_ticks = ticks_of(getpid()) + 1,
+		.state = HT_STATE_RUNNING, .other_format = true);
+	int viewer = open(path_of("heaptop-viewed"), O_RDONLY);
+
+	CHECK_INT(flock(viewer, LOCK_SH), 0);
+	CHECK(strstr(listed(list_now(), "heaptop-old")->why, "its process has ended") != NULL);
+	CHECK(strstr(listed(list_now(), "heaptop-in-use")->why, "has ended") == NULL);
+	CHECK_INT(target_clean(), 1);
+	CHECK(!there("heaptop-old") && there("heaptop-in-use") && there("heaptop-viewed"));
+	close(viewer);
 	empty_directory();
 }
 
@@ -523,6 +546,7 @@ int main(void)
 	RUN(images_of_one_crash);
 	RUN(command_is_one_clean_line);
 	RUN(unreadable_ones_are_listed_with_the_reason);
+	RUN(another_format_is_cleaned_once_its_process_has_ended);
 	RUN(one_in_the_making_is_told_from_what_is_left_of_one);
 	RUN(a_visitor_can_stop);
 	RUN(no_directory);
