@@ -11,7 +11,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* A directory for files, in memory where possible: of all tests of a run, which removes it. */
+static inline const char *check_memory(void)
+{
+	const char *dir = getenv("TEST_MEMORY");
+
+	return dir ? dir : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
 
 static int check_failed_here, check_failed_total;
 static const char *check_skipped;

@@ -13,6 +13,12 @@ pattern=${1:-}
 jobs=$(nproc)
 logs=$B/tests/log
 rm -rf "$logs" && mkdir -p "$logs"
+# In memory: tests that are killed leave their files there.
+TEST_MEMORY=$(mktemp -d /dev/shm/heaptop-tests.XXXXXX 2>/dev/null || mktemp -d) || exit 2
+chmod 711 "$TEST_MEMORY" # some tests run as another user
+export TEST_MEMORY
+trap 'rm -rf "$TEST_MEMORY"' EXIT
+trap 'exit 1' HUP INT TERM
 
 # The long ones first, so that none of them runs alone at the end.
 list() {

@@ -102,7 +102,7 @@ def allocator(name):
 
 # A folder of our own for files, and one in memory for segments: no other test's are seen.
 scratch = tempfile.mkdtemp(prefix="heaptop-e2e-")
-segments = tempfile.mkdtemp(prefix="heaptop-e2e-", dir="/dev/shm")
+segments = tempfile.mkdtemp(prefix="heaptop-e2e-", dir=os.environ.get("TEST_MEMORY", "/dev/shm"))
 atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 atexit.register(shutil.rmtree, segments, ignore_errors=True)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a test that takes too long still cleans up

@@ -21,7 +21,7 @@
 #define EVENTS 3000u
 #define BLOCK  500u
 
-static char path[] = "/dev/shm/heaptop-event-file-XXXXXX";
+static char path[64];
 static struct event events[EVENTS];
 static uint64_t seed = 1;
 
@@ -361,6 +361,7 @@ TEST(no_room)
 
 int main(void)
 {
+	snprintf(path, sizeof(path), "%s/events.XXXXXX", check_memory());
 	close(mkstemp(path));
 	RUN(there_and_back);
 	RUN(freed_in_order);

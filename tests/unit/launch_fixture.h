@@ -17,8 +17,7 @@ static char launch_dir[64];
 /* Segments are made and looked for there from now on. */
 static inline void launch_dir_make(void)
 {
-	snprintf(launch_dir, sizeof(launch_dir), "%s/launch.XXXXXX",
-		access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	snprintf(launch_dir, sizeof(launch_dir), "%s/launch.XXXXXX", check_memory());
 	if (!mkdtemp(launch_dir) || setenv("HEAPTOP_DIR", launch_dir, 1) != 0) {
 		printf("not ok - fixture: no directory\n");
 		exit(1);

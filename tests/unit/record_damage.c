@@ -207,7 +207,7 @@ TEST(a_limit_on_files_ends_the_recording)
 
 TEST(a_full_disk_ends_the_recording)
 {
-	char disk[64], was[80];
+	char disk[sizeof(folder) + 8], was[80];
 
 	snprintf(disk, sizeof(disk), "%s/disk", folder);
 	mkdir(disk, 0700);

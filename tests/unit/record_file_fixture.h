@@ -10,7 +10,7 @@
 #include "tests/unit/record_fixture.h"
 
 /* In memory: thousands of small files are written. */
-static char folder[] = "/dev/shm/heaptop-record.XXXXXX";
+static char folder[64];
 static char path[80], other[80];
 static char message[RECORDING_MESSAGE_MAX];
 
@@ -86,6 +86,7 @@ static inline struct snapshot *past(
 
 static inline void folder_make(void)
 {
+	snprintf(folder, sizeof(folder), "%.40s/record.XXXXXX", check_memory());
 	CHECK(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/file", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);

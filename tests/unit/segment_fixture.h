@@ -44,8 +44,7 @@ static inline void made_open_as(
 {
 	int rc;
 
-	snprintf(m->path, sizeof(m->path), "%s/made.XXXXXX",
-		access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	snprintf(m->path, sizeof(m->path), "%s/made.XXXXXX", check_memory());
 	m->fd = mkostemp(m->path, O_CLOEXEC);
 	if (m->fd < 0)
 		made_give_up(strerror(errno));
