@@ -90,13 +90,11 @@ static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
 
 ssize_t read_events_slots(struct read_segment *s)
 {
-	uint64_t capacity = read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread));
 	uint32_t used;
-	int rc = read_at(s, offsetof(struct ht_header, threads), &used, sizeof(used));
+	int rc = read_used(s, offsetof(struct ht_header, threads), HT_REGION_THREADS,
+		sizeof(struct ht_thread), &used);
 
-	if (rc != 0)
-		return rc;
-	return used < capacity ? (ssize_t)used : (ssize_t)capacity;
+	return rc != 0 ? rc : (ssize_t)used;
 }
 
 /* Calls `each` for all rings in use. */

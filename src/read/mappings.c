@@ -37,23 +37,11 @@ void read_mapped_fill(struct read_mapped_totals *out, const struct ht_header *h)
 		.pool_untracked_bytes = h->pool_untracked_bytes };
 }
 
-/* The number of elements in use, by the header's word at `offset`, limited to the region. */
-static int used_get(struct read_segment *s, uint64_t offset, enum ht_region_id region,
-	size_t element, uint32_t *used)
-{
-	uint64_t capacity = read_capacity(s, region, element);
-	int rc = read_at(s, offset, used, sizeof(*used));
-
-	if (rc == 0 && *used > capacity)
-		*used = (uint32_t)capacity;
-	return rc;
-}
-
 ssize_t read_mapped(struct read_segment *s, uint32_t first, struct read_mapped *out, uint32_t count)
 {
 	struct ht_mapped *piece;
 	uint32_t used;
-	int rc = used_get(
+	int rc = read_used(
 		s, offsetof(struct ht_header, mapped), HT_REGION_MAPPED, sizeof(*piece), &used);
 
 	if (rc != 0 || first >= used)
@@ -149,7 +137,7 @@ static int ranges_read(struct read_segment *s, struct ht_mapping *piece, struct 
 	int rc = changes_get(s, &before);
 
 	if (rc == 0)
-		rc = used_get(s, offsetof(struct ht_header, mappings), HT_REGION_MAPPINGS,
+		rc = read_used(s, offsetof(struct ht_header, mappings), HT_REGION_MAPPINGS,
 			sizeof(*piece), &used);
 	if (rc != 0)
 		return rc;

@@ -20,12 +20,12 @@ static int text_read(struct read_segment *s, uint32_t at, uint32_t bytes, char *
 
 uint32_t read_patched_count(struct read_segment *s)
 {
-	uint64_t limit = read_capacity(s, HT_REGION_PATCHED, sizeof(struct ht_patched));
 	uint32_t count;
 
-	if (read_at(s, offsetof(struct ht_header, patched), &count, sizeof(count)) != 0)
+	if (read_used(s, offsetof(struct ht_header, patched), HT_REGION_PATCHED,
+		    sizeof(struct ht_patched), &count) != 0)
 		return 0;
-	return count < limit ? count : (uint32_t)limit;
+	return count;
 }
 
 int read_patched(struct read_segment *s, uint32_t number, struct read_patched *out)

@@ -35,6 +35,17 @@ uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, s
 	return s->header->region[region].bytes / element;
 }
 
+int read_used(const struct read_segment *s, size_t offset, enum ht_region_id region, size_t element,
+	uint32_t *used)
+{
+	uint64_t capacity = read_capacity(s, region, element);
+	int rc = read_at(s, offset, used, sizeof(*used));
+
+	if (rc == 0 && *used > capacity)
+		*used = (uint32_t)capacity;
+	return rc;
+}
+
 int read_elements(const struct read_segment *s, enum ht_region_id region, uint64_t first,
 	uint64_t count, size_t element, void *out)
 {

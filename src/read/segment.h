@@ -43,6 +43,10 @@ void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
 void read_mapped_fill(struct read_mapped_totals *out, const struct ht_header *h);
 /* Number of elements in a region. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
+/* Elements of a region in use: the header's word at `offset`, limited to the capacity. 0 or -EIO.
+ */
+int read_used(const struct read_segment *s, size_t offset, enum ht_region_id region, size_t element,
+	uint32_t *used);
 
 /*
  * Rereads the header without the long tables at its end, and checks that its layout words have not

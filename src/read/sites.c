@@ -34,18 +34,6 @@ struct window {
 	union piece *piece;
 };
 
-/* Reads the header's count at `offset`, limited to the region's capacity. */
-static int used_get(struct read_segment *s, uint64_t offset, enum ht_region_id region,
-	size_t element, uint32_t *used)
-{
-	uint64_t capacity = read_capacity(s, region, element);
-	int rc = read_at(s, offset, used, sizeof(*used));
-
-	if (rc == 0 && *used > capacity)
-		*used = (uint32_t)capacity;
-	return rc;
-}
-
 static int sites_copy(struct read_segment *s, const struct window *w)
 {
 	struct ht_site *piece = w->piece->site;
@@ -116,7 +104,7 @@ static int counters_add(struct read_segment *s, const struct window *w, uint32_t
 	struct ht_counter *piece = w->piece->counter;
 	uint64_t sampled = 0;
 	uint32_t used;
-	int rc = used_get(
+	int rc = read_used(
 		s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS, sizeof(*piece), &used);
 
 	if (rc == 0)
@@ -167,7 +155,7 @@ ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out
 {
 	struct window w = { first, count, out, NULL };
 	uint32_t used;
-	int rc = used_get(s, offsetof(struct ht_header, sites), HT_REGION_SITES,
+	int rc = read_used(s, offsetof(struct ht_header, sites), HT_REGION_SITES,
 		sizeof(struct ht_site), &used);
 
 	if (rc != 0)
@@ -345,7 +333,7 @@ int read_shares(struct read_segment *s, uint32_t sites,
 	struct ht_counter *piece = calloc(COUNTERS_PIECE, sizeof(*piece));
 	uint32_t used;
 	int rc = !piece ? -ENOMEM
-			: used_get(s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS,
+			: read_used(s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS,
 				  sizeof(*piece), &used);
 
 	for (uint32_t at = 0; rc == 0 && at < used; at += COUNTERS_PIECE) {
