@@ -357,7 +357,7 @@ static void grid_cursor(const struct ui *ui, const struct map_panes *p, size_t z
 	snprintf(text, sizeof(text), "%12" PRIx64 "  %s in memory, %s in %s block%s%s",
 		map_page_address(ui->map.map, row, page),
 		units_bytes(there, sum.present * MAP_PAGE_BYTES), units_bytes(owned, sum.owned),
-		units_count(blocks, sum.blocks), sum.blocks == 1 ? "" : "s", site);
+		units_count(blocks, sum.blocks), units_plural(sum.blocks), site);
 	text_elide(cut, sizeof(cut), text, width - 1, false, draw_is_ascii());
 	draw_text(p->grid_y + p->grid, 1, width - 1, STYLE_BOLD, cut);
 }

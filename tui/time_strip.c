@@ -40,7 +40,7 @@ void time_strip_counts(const struct snapshot *snap, struct infoline *s)
 	infoline_right(s, 80, STYLE_PLAIN, "%s block%s", units_count(a, t->live_blocks),
 		units_plural(t->live_blocks));
 	infoline_right(s, 70, STYLE_PLAIN, "%s site%s", units_count(a, snap->nsites),
-		snap->nsites == 1 ? "" : "s");
+		units_plural(snap->nsites));
 	if (t->untracked_blocks)
 		infoline_right(s, 85, STYLE_BAD, "untracked %s/%s",
 			units_count(a, t->untracked_blocks), units_bytes(b, t->untracked_bytes));
@@ -464,7 +464,7 @@ static void facts_make(
 	snprintf(blocks, sizeof(blocks), "%s block%s", units_count(a, total->live_blocks),
 		units_plural(total->live_blocks));
 	snprintf(sites, sizeof(sites), "%s site%s", units_count(b, ui->current->nsites),
-		ui->current->nsites == 1 ? "" : "s");
+		units_plural(ui->current->nsites));
 	gap = strlen(blocks) + strlen(sites) + 2 < FACTS_CELLS ? "  " : " ";
 	facts_add(f, STYLE_PLAIN, blocks, gap, sites);
 	if (total->untracked_blocks) {

@@ -347,7 +347,7 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 	if (!ui->tree.inverted)
 		infoline_left(&s, 80, STYLE_PLAIN, "self %s", units_bytes(a, n->self_bytes));
 	infoline_left(&s, 75, STYLE_PLAIN, "%s block%s", units_exact(a, n->blocks),
-		n->blocks == 1 ? "" : "s");
+		units_plural(n->blocks));
 	infoline_left(&s, 70, STYLE_PLAIN, "%s call site%s", units_exact(a, n->sites),
 		units_plural(n->sites));
 	if (tree_table_has_changes(ui))

@@ -397,7 +397,7 @@ static void events_status(struct ui *ui, char *text, size_t cap)
 		live += !e->line[i].freed && !is_replaced(e, i);
 	units_count(a, e->line[e->count - 1].number);
 	snprintf(text, cap, "%s allocation%s%s, %s of the last %zu live   %s", a,
-		e->line[e->count - 1].number == 1 ? "" : "s",
+		units_plural(e->line[e->count - 1].number),
 		ui->current && ui->current->sampling.bytes ? " (a sample)" : "",
 		units_count(b, live), e->count, following(ui, e));
 }

@@ -111,10 +111,10 @@ static void exit_scan_message(struct ui *ui, const struct leaks *l)
 	if (lost->blocks)
 		ui_message(ui, "exit scan: definite %s bytes in %s block%s%s",
 			units_exact(bytes, lost->bytes), units_exact(blocks, lost->blocks),
-			lost->blocks == 1 ? "" : "s", next);
+			units_plural(lost->blocks), next);
 	else if (possible)
 		ui_message(ui, "exit scan: %s block%s possibly lost%s",
-			units_exact(blocks, possible), possible == 1 ? "" : "s", next);
+			units_exact(blocks, possible), units_plural(possible), next);
 	else
 		ui_message(ui, "exit scan: no leaks%s", l->held ? next : "");
 }
@@ -483,7 +483,7 @@ static size_t growing_text(char *out, size_t cap, bool wide, const struct leaks_
 	if (wide && st->growing)
 		n = snprintf(out, cap, "growing %s at %zu site%s   ",
 			units_rate(rate, st->growing_bytes_per_s), st->growing,
-			st->growing == 1 ? "" : "s");
+			units_plural(st->growing));
 	else
 		n = snprintf(out, cap, "growing %zu  ", st->growing);
 	return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;

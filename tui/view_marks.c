@@ -223,7 +223,7 @@ static void marks_status(struct ui *ui, char *text, size_t cap)
 	char count[UNITS_MAX];
 
 	snprintf(text, cap, "%s mark%s   a line counts from the one above%s", units_count(count, n),
-		n == 1 ? "" : "s",
+		units_plural(n),
 		ui->current && ui->current->kept ? "; ALIVE, KEPT: what is still alive" : "");
 }
 

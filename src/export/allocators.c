@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "src/util/units.h"
+
 void allocators_json(struct writer *w, const struct snapshot *s)
 {
 	if (s->nallocators == 0)
@@ -43,7 +45,7 @@ static void module_text(struct strbuf *out, const struct snapshot *s, size_t fir
 			    strcmp(s->allocators[i].module, module) == 0;
 	if (recorded > 0)
 		strbuf_printf(out, "  %s: %u function%s recorded\n", module, recorded,
-			recorded == 1 ? "" : "s");
+			units_plural(recorded));
 	for (size_t i = first; i < s->nallocators; i++) {
 		const struct snap_allocator *a = &s->allocators[i];
 

@@ -84,7 +84,7 @@ static void sum_text(struct strbuf *out, uint64_t blocks, uint64_t bytes)
 	char b[UNITS_MAX + 8], n[UNITS_MAX + 8];
 
 	strbuf_printf(out, "%s bytes in %s block%s", units_exact(b, bytes), units_exact(n, blocks),
-		blocks == 1 ? "" : "s");
+		units_plural(blocks));
 }
 
 static void leak_case(struct suite *u, const struct snapshot *s, const struct snap_leak_site *l,

@@ -29,8 +29,8 @@ static void losses(struct strbuf *out, const struct snap_totals *t)
 	char count[UNITS_MAX + 8], bytes[UNITS_MAX];
 
 	if (t->untracked_maps)
-		strbuf_printf(out, "loss      %s mappings of %s could not be recorded\n",
-			units_exact(count, t->untracked_maps),
+		strbuf_printf(out, "loss      %s mapping%s of %s could not be recorded\n",
+			units_exact(count, t->untracked_maps), units_plural(t->untracked_maps),
 			units_bytes(bytes, t->untracked_map_bytes));
 	if (t->untracked_unmap_bytes + t->missed_unmap_bytes)
 		strbuf_printf(out, "loss      the unmapping of %s was not recorded%s\n",
@@ -38,9 +38,8 @@ static void losses(struct strbuf *out, const struct snap_totals *t)
 			t->untracked_unmap_bytes ? "" : " until the address was reused");
 	if (t->pool_untracked)
 		strbuf_printf(out,
-			"loss      %s calls that report blocks of pools, of %s, "
-			"could not be recorded\n",
-			units_exact(count, t->pool_untracked),
+			"loss      %s report%s of blocks of pools, %s, could not be recorded\n",
+			units_exact(count, t->pool_untracked), units_plural(t->pool_untracked),
 			units_bytes(bytes, t->pool_untracked_bytes));
 }
 
@@ -49,8 +48,9 @@ static void pools(struct strbuf *out, const struct snap_totals *t)
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8], peak[UNITS_MAX];
 
 	if (t->pool_peak_bytes)
-		strbuf_printf(out, "pools     %s bytes in %s blocks (peak %s)\n",
-			units_exact(bytes, t->pool_bytes), units_exact(blocks, t->pool_blocks),
+		strbuf_printf(out, "pools     %s byte%s in %s block%s (peak %s)\n",
+			units_exact(bytes, t->pool_bytes), units_plural(t->pool_bytes),
+			units_exact(blocks, t->pool_blocks), units_plural(t->pool_blocks),
 			units_bytes(peak, t->pool_peak_bytes));
 }
 
@@ -64,8 +64,9 @@ void mapped_text(struct strbuf *out, const struct snapshot *s)
 		return;
 	if (is_known(s))
 		strbuf_printf(out,
-			"mapped    %s bytes in %s mappings (peak %s); %s mapped, %s unmapped\n",
-			units_exact(bytes, t->mapped_bytes), units_exact(blocks, t->mapped_blocks),
+			"mapped    %s byte%s in %s mapping%s (peak %s); %s mapped, %s unmapped\n",
+			units_exact(bytes, t->mapped_bytes), units_plural(t->mapped_bytes),
+			units_exact(blocks, t->mapped_blocks), units_plural(t->mapped_blocks),
 			units_bytes(peak, t->mapped_peak_bytes), units_exact(maps, t->maps),
 			units_exact(unmaps, t->unmaps));
 	pools(out, t);

@@ -10,6 +10,7 @@
 #include "src/export/formats.h"
 #include "src/export/past.h"
 #include "src/export/stack_tree.h"
+#include "src/util/units.h"
 
 #define POINTS_MOST 98 /* massif itself writes at most 100 snapshots */
 #define DEPTH_MOST  90 /* levels of a tree: perl warns of ms_print's recursion from 100 on */
@@ -88,7 +89,7 @@ static void small_put(struct strbuf *out, unsigned depth, unsigned places, uint6
 		return;
 	strbuf_fill(out, ' ', depth);
 	strbuf_printf(out, "n0: %" PRIu64 " in %u place%s, %sbelow massif's threshold (%s)\n",
-		bytes, places, places == 1 ? "" : "s", places == 1 ? "" : "all ", THRESHOLD_SHARE);
+		bytes, places, units_plural(places), places == 1 ? "" : "all ", THRESHOLD_SHARE);
 }
 
 /* A node's line; true: its children follow. The small ones come at once, which ms_print allows. */

@@ -54,7 +54,7 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 		site_place(site, &style, place, sizeof(place));
 		strbuf_printf(out, "  %7s  free in %s page%s with %s of %s (%s)\n",
 			units_bytes(bytes, a->pin[i].cost_bytes),
-			units_exact(pages, a->pin[i].pages), a->pin[i].pages == 1 ? "" : "s",
+			units_exact(pages, a->pin[i].pages), units_plural(a->pin[i].pages),
 			units_bytes(live, a->pin[i].live_bytes), name, place);
 	}
 }

@@ -308,7 +308,7 @@ static void text_group(
 	site_name(site, &style, name, sizeof(name));
 	site_place(site, &style, place, sizeof(place));
 	strbuf_printf(out, "     %s call site%s\n", units_exact(count, site->group->sites),
-		site->group->sites == 1 ? "" : "s");
+		units_plural(site->group->sites));
 	strbuf_printf(out, "      in %s", name);
 	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
 }

@@ -39,7 +39,7 @@ void wrong_frees_text(struct strbuf *out, const struct snapshot *s, const struct
 
 	if (count == 0)
 		return;
-	strbuf_printf(out, "\n%s wrong free%s", units_exact(all, count), count == 1 ? "" : "s");
+	strbuf_printf(out, "\n%s wrong free%s", units_exact(all, count), units_plural(count));
 	if (shown < s->nwrong)
 		strbuf_printf(out, "; %zu of %zu places", shown, s->nwrong);
 	if (s->totals.wrong_unlisted)

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "src/util/units.h"
+
 const char *snapshot_wrong_word(enum snap_wrong_kind kind)
 {
 	static const char *const words[] = { "unknown", "inside", "double", "mismatched", "sized" };
@@ -42,7 +44,7 @@ static const char *blocks_text(const struct snap_wrong_free *f, char buf[80])
 
 	if (f->count == 1)
 		snprintf(buf, 80, "a block of %s byte%s", units_exact(bytes, f->bytes),
-			f->bytes == 1 ? "" : "s");
+			units_plural(f->bytes));
 	else
 		snprintf(buf, 80, "%s blocks, %s bytes,", units_exact(count, f->count),
 			units_exact(bytes, f->bytes));

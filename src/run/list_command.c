@@ -76,7 +76,7 @@ int list_command_clean(void)
 
 	if (rc < 0)
 		return exit_status(rc);
-	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
+	printf("%d segment%s of ended programs removed\n", rc, units_plural((uint64_t)rc));
 	rc = target_list(unreadable_count, &left);
 	if (left)
 		printf("%u file%s left that this heaptop cannot read, in use or not: \"heaptop "

@@ -308,7 +308,7 @@ static int rule_add(struct screen_leaks *l, const struct snapshot *s, const stru
 	int rc;
 	uint64_t blocks = rule_apply(l, s, rule, &rc);
 	int n = snprintf(hidden, sizeof(hidden), "suppressed %s block%s",
-		units_exact(exact, blocks), blocks == 1 ? "" : "s");
+		units_exact(exact, blocks), units_plural(blocks));
 
 	if (rc != 0) {
 		snprintf(msg, cap, "not suppressed: %s", strerror(-rc));
@@ -317,7 +317,7 @@ static int rule_add(struct screen_leaks *l, const struct snapshot *s, const stru
 	if (rule->matched.others)
 		snprintf(hidden + n, sizeof(hidden) - (size_t)n,
 			" (%zu other row%s, too: %s the same)", rule->matched.others,
-			rule->matched.others == 1 ? "" : "s",
+			units_plural(rule->matched.others),
 			rule->matched.others == 1 ? "its stack reads" : "their stacks read");
 	return rule_write(run_options(l->run), rule, hidden, msg, cap);
 }

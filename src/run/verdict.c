@@ -95,9 +95,9 @@ static void found_put(struct strbuf *out, const struct found *f, unsigned class)
 
 	if (!(1u << class & OPTIONS_FAIL_WRONG))
 		strbuf_printf(out, "%s byte%s in ", units_exact(bytes, f->sum.bytes),
-			f->sum.bytes == 1 ? "" : "s");
+			units_plural(f->sum.bytes));
 	strbuf_printf(out, "%s %s%s", units_exact(count, f->sum.blocks), class_text(class, what),
-		f->sum.blocks == 1 ? "" : "s");
+		units_plural(f->sum.blocks));
 }
 
 /* The limits: those that are passed if `failed`, otherwise all, which are kept. */

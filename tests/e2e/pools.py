@@ -75,7 +75,7 @@ def paused():
 @case("text has totals and sites")
 def text():
     said = run([HEAPTOP, "--report", "--", target("pooled"), "odd"]).stderr.decode()
-    check("\npools     300 bytes in 1 blocks (peak " in said, said[-2000:])
+    check("\npools     300 bytes in 1 block (peak " in said, said[-2000:])
     check("\npools, by live bytes\n" in said and "  pool  pooled_large (pooled.c:" in said, said[-2000:])
 
 

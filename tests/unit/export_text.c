@@ -204,6 +204,8 @@ TEST(mapped)
 			"     8.0k       2     1.0M       3  mmap  cache::Shard::insert(int) "
 			"(cache.cc:214)\n"));
 	CHECK(strstr(t, "loss") == NULL);
+	s.totals.mapped_blocks = 1;
+	CHECK(strstr(text(&s, &options), "\nmapped    24,576 bytes in 1 mapping (peak "));
 	s.totals.untracked_maps = 5;
 	s.totals.untracked_map_bytes = 20480;
 	s.totals.missed_unmap_bytes = 4096;
@@ -236,8 +238,11 @@ TEST(pools)
 	s.totals.pool_untracked = 3;
 	s.totals.pool_untracked_bytes = 4096;
 	CHECK(strstr(text(&s, &options),
-		      "\nloss      3 calls that report blocks of pools, of 4.0k, "
-		      "could not be recorded\n") != NULL);
+		"\nloss      3 reports of blocks of pools, 4.0k, could not be recorded\n"));
+	s.totals.pool_untracked = s.totals.pool_bytes = s.totals.pool_blocks = 1;
+	t = text(&s, &options);
+	CHECK(strstr(t, "\npools     1 byte in 1 block (peak 1.0M)\n"));
+	CHECK(strstr(t, "\nloss      1 report of blocks of pools, "));
 }
 
 TEST(running_and_never_read)
