@@ -2,10 +2,9 @@
 /*
  * The hooks of the calls by which a program maps memory itself: mmap and munmap, mremap, brk and
  * sbrk, shmat and shmdt. Each makes the real call unchanged, by the next definition of its own name
- * (an allocator's mmap may call mmap64), or straight to the kernel before that is known and this
- * library relocated. What a
- * call unmaps leaves the table before it; what it maps enters after it; a failed call changes
- * nothing. Our own memory does not come here (shm/kernel.h).
+ * (an allocator's mmap may call mmap64), or straight to the kernel while that is unknown or this
+ * library is not yet relocated. What a call unmaps leaves the table before it; what it maps enters
+ * after it; a failed call changes nothing. Our own memory does not come here (shm/kernel.h).
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recording of mapping calls (record_map.h): whose they are, and at which site. In hooks, on any
- * thread; the table needs no re-entry guard, so this works in a signal handler that interrupted
- * another hook, too.
+ * Recording of mapping calls (record_map.h): which are the program's, and at which site. In hooks,
+ * on any thread; the table needs no re-entry guard, so this works in a signal handler that
+ * interrupted another hook, too.
  *
  * The next allocator's calls are recognised by their return address, as blocks of the heap lie in
  * what it maps. libc's own malloc never comes here: it calls the kernel directly.

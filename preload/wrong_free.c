@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Explains frees of what is no live block (wrong_free.h), from what the live table still tells.
+ * Explains frees of what is no live block (wrong_free.h), from what is left in the live table.
  * No locks, no system calls.
  */
 #include "preload/wrong_free.h"

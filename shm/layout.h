@@ -1026,10 +1026,9 @@ struct ht_header {
 	uint64_t unknown_unmap_bytes; /* unmapped, but in no entry: mapped before the recording, by
 					 a parent, or in a way that is not seen */
 	uint64_t missed_unmap_bytes; /* in an entry, but mapped anew: the unmapping was not seen */
-	uint64_t untracked_maps, untracked_map_bytes; /* mapped, but in no entry: no room, or in a
-						 handler that interrupted the lock's holder */
-	uint64_t untracked_unmap_bytes; /* unmapped while the lock was not available: such ranges
-					   may still be in entries */
+	uint64_t untracked_maps, untracked_map_bytes; /* mapped, but there was no room */
+	uint64_t untracked_unmap_bytes; /* unmapped while the lock was held and the queue full:
+					   such ranges may still be in entries */
 	/* Blocks of pools, which none of the words above includes: all ever reported, and those
 	 * that are gone. */
 	uint64_t pool_blocks, pool_gone_blocks, pool_bytes, pool_gone_bytes, pool_peak_bytes;

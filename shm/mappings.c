@@ -14,10 +14,15 @@
 #include "shm/mappings_table.h"
 #include "shm/mappings_tree.h"
 
-/* A queued call, in an entry's `kind`, which no reader takes for a range. What it needs is in
- * fields of that name, and: block    HT_MAPPING_* of a block to enter; the bytes asked for of an
- * end before   of an end: the entry of the queued TAKE; 0: none, the list is in `left` left     the
- * list that a TAKE has taken, once it was applied right    the entry queued before */
+/*
+ * A queued call is an entry with one of these as its `kind`, which no reader takes for a range.
+ * Arguments are in the fields of their names; besides:
+ *
+ *	block	of ENTER: the block's kind; of GONE and PUT_BACK: the bytes asked for
+ *	before	of GONE and PUT_BACK: the entry of the queued TAKE; 0: none, the list is in `left`
+ *	left	of an applied TAKE: the list that it took
+ *	right	the entry queued before this one
+ */
 enum call {
 	CALL_TAKE = 0x100,
 	CALL_TAKE_ATTACHED,
@@ -131,7 +136,8 @@ static bool queue_is_empty(struct ht_header *h)
 	return ht_cas_acq_rel_32(&h->mapping_queue, &none, 0); /* MAPPED */
 }
 
-/* Frees the lock, and again as long as calls were queued meanwhile and nobody else applies them. */
+/* Frees the lock. If calls were queued meanwhile and nobody else applies them, does so and frees it
+ * again. */
 static void table_close(const struct segment *s)
 {
 	struct ht_header *h = s->header;

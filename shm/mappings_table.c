@@ -254,7 +254,7 @@ static void list_return(const struct segment *s, uint32_t list)
 }
 
 /* Retires what is still in the table where memory was mapped anew: its unmapping was not seen. A
- * pool need not tell each block's end, so there that is no loss. */
+ * pool need not report each block's end, so for pools this is no loss. */
 static void missed_retire(const struct segment *s, const struct mappings_block *b)
 {
 	uint32_t list = list_take(s, b->start, b->end);

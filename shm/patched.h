@@ -16,8 +16,8 @@ struct patched_info {
 	const char *reason; /* NULL: recorded */
 };
 
-/* The number of the function; of an earlier one of this module's file and name, whose state
- * changes. 0: the table is full. */
+/* Adds a function, or changes the state of an earlier one with this name from the same module's
+ * file. Returns its number; 0: the table is full. */
 uint32_t patched_add(const struct segment *s, const struct patched_info *info);
 /* It is not recorded any more: why, or NULL: its module is unloaded. */
 void patched_end(const struct segment *s, uint32_t number, const char *reason);

@@ -82,7 +82,7 @@ static uint32_t apart(const struct keys_entry *x, const struct keys_entry *y)
 	return x->all.count + y->all.count - 2 * both;
 }
 
-/* Whether one may be a part of the other that another compiler tells apart. */
+/* Whether one may be a part of the other that another compiler kept separate. */
 static bool alike(const struct keys_entry *x, const struct keys_entry *y)
 {
 	return apart(x, y) != UINT32_MAX ||

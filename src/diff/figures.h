@@ -9,11 +9,11 @@
 
 #include "src/diff/rows.h"
 
-/* Of entries without a row: pairs those of both sides whose figures are equal, and whose stacks
- * lack frames of each other, but have no other ones in their place. The nearest first. */
+/* Pairs entries without a row, one of each side, whose figures are equal and whose stacks differ
+ * only by frames that are missing, not by others in their place. The nearest first. */
 void figures_join(struct rows *w);
-/* When all entries have a row: makes one of such rows whose changes cancel each other out to the
- * byte, and whose stacks are alike. */
+/* Joins rows with similar stacks whose changes cancel each other out to the byte. All entries have
+ * a row. */
 void figures_merge(struct rows *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program's environment tells the library in it. Main thread. */
+/* The library's settings in the program's environment. Main thread. */
 #ifndef SRC_RUN_LAUNCH_ENVIRONMENT_H
 #define SRC_RUN_LAUNCH_ENVIRONMENT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Fuzzing of recordings of all events (src/record/event_*). The first byte chooses: 0, the rest is
- *a file; otherwise it is a list of blocks, which are packed and get right sums, so that what they
+ * a file; otherwise it is a list of blocks, which are packed and get right sums, so that what they
  * hold is reached:
  *
  *	u8 kind, u8 stream, u16 length (little-endian), that many bytes: the contents
