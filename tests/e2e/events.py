@@ -13,14 +13,13 @@ import subprocess
 import sys
 import time
 
-from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
+from proving import (HEAPTOP, LIBRARY, behind, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
                      target)
 
 FIGURES = ("function", "live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes", "peak_live_bytes", "temporary")
 TOTALS = ("allocs", "frees", "alloc_bytes", "free_bytes", "live_bytes", "live_blocks", "peak_live_bytes", "temporary")
 PYTHON = os.path.realpath(sys.executable)
 LOOP = "import json\nx = [json.loads('[1, 2, {\"a\": \"%d\"}]' % i) for i in range(300)]"
-WRAP = os.path.join(scratch, "behind")
 
 
 def path(name):
@@ -131,14 +130,8 @@ def family():
 
 # ---- an independent logger ----
 
-def behind():
-    """A command before the program's own, which preloads the logger behind libheaptop."""
-    with open(WRAP, "w", encoding="ascii") as f:
-        f.write("#!/bin/sh\nLD_PRELOAD=$LD_PRELOAD:%s EVENT_LOG=%s PYTHONMALLOC=malloc\n"
-                "export LD_PRELOAD EVENT_LOG PYTHONMALLOC\nexec \"$@\"\n"
-                % (os.path.join(TARGETS, "plugin", "logger.so"), os.path.join(scratch, "log")))
-    os.chmod(WRAP, 0o700)
-    return WRAP
+def logger():
+    return behind(scratch, "logger.so", EVENT_LOG=os.path.join(scratch, "log"), PYTHONMALLOC="malloc")
 
 
 def logged():
@@ -190,7 +183,7 @@ def states(events, instants):
 
 
 def agree(command):
-    _, _, file = record([behind(), *command], "--lossless")
+    _, _, file = record([logger(), *command], "--lossless")
     log, events = logged(), replayed(file)
     check(len(log) > 1000, "only %d events" % len(log))
     check_equal(len(events), len(log), "number of events")
@@ -231,7 +224,7 @@ def agree_bc():
 
 @case("a logger agrees whenever 4 threads that pass blocks to and fro are quiet")
 def agree_threads():
-    _, _, file = record([behind(), target("event_threads"), "20", "2000"], "--lossless")
+    _, _, file = record([logger(), target("event_threads"), "20", "2000"], "--lossless")
 
     def quiet(events):
         return states(events, [i for i, e in enumerate(events) if e[0] == 1 and 1000000 <= e[1] < 1000020])

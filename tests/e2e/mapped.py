@@ -10,11 +10,10 @@ import re
 import shutil
 import struct
 
-from proving import (ALLOCATORS, B, HEAPTOP, add_case, allocator, case, check, check_equal, environment, frames_of, need, report,
-                     report_of_segment, run, run_cases, scratch, segment_files, target)
+from proving import (ALLOCATORS, B, HEAPTOP, add_case, allocator, behind, case, check, check_equal, environment, frames_of, need,
+                     report, report_of_segment, run, run_cases, scratch, segment_files, target)
 
 FIELDS = ("allocs", "alloc_bytes", "live_bytes", "live_blocks")
-LOGGER = os.path.join(B, "tests/targets/plugin/map_logger.so")
 
 
 def mapped(rep):
@@ -144,14 +143,8 @@ RECORD = struct.Struct("6Q")
 UNMAPS, MAPS, FAILED, DETACHES = 1, 2, 3, 4
 
 
-def wrap(folder=scratch):
-    """A command before the program's own, which preloads the logger behind libheaptop."""
-    path = os.path.join(folder, "wrap")
-    with open(path, "w", encoding="ascii") as f:
-        f.write("#!/bin/sh\nLD_PRELOAD=$LD_PRELOAD:%s MAP_LOG=%s\nexport LD_PRELOAD MAP_LOG\nexec \"$@\"\n"
-                % (LOGGER, os.path.join(folder, "log")))
-    os.chmod(path, 0o755)
-    return path
+def logger(folder=scratch):
+    return behind(folder, "map_logger.so", MAP_LOG=os.path.join(folder, "log"))
 
 
 def records(path):
@@ -230,7 +223,7 @@ def by_caller(rep):
 
 def agrees(*command, processes=1, **how):
     """Each process's account is that of the logger, by caller."""
-    done, rep = report([wrap(), *command], **how)
+    done, rep = report([logger(), *command], **how)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
     compare_all(rep, processes, scratch)
     return rep
@@ -294,7 +287,7 @@ def postgres():
         shutil.chown(folder, "postgres")
         os.chmod(scratch, 0o711)
     out = os.path.join(folder, "report.json")
-    command += [HEAPTOP, "--report", "--format", "json", "-o", out, "--", wrap(folder), "/bin/sh", "-c", POSTGRES]
+    command += [HEAPTOP, "--report", "--format", "json", "-o", out, "--", logger(folder), "/bin/sh", "-c", POSTGRES]
     done = run(command, env=environment(HEAPTOP_DIR=folder), cwd=folder, timeout=180)
     os.chmod(scratch, 0o700)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])

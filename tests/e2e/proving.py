@@ -100,6 +100,16 @@ def allocator(name):
     raise Skip(name + " is not installed")
 
 
+def behind(folder, library, **variables):
+    """A command before a program's own, which preloads a library behind libheaptop."""
+    path = os.path.join(folder, "behind-" + library)
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\nexport LD_PRELOAD=$LD_PRELOAD:%s %s\nexec \"$@\"\n" % (
+            os.path.join(TARGETS, "plugin", library), " ".join("%s=%s" % v for v in variables.items())))
+    os.chmod(path, 0o755)
+    return path
+
+
 # A folder of our own for files, and one in memory for segments: no other test's are seen.
 scratch = tempfile.mkdtemp(prefix="heaptop-e2e-")
 segments = tempfile.mkdtemp(prefix="heaptop-e2e-", dir=os.environ.get("TEST_MEMORY", "/dev/shm"))

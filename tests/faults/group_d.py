@@ -6,8 +6,8 @@ import os
 
 from rows import fault_target, limit, row, run_rows, times
 from sides import check_same, check_sides, launched, plain, preloaded, status_of
-from proving import (B, LIBRARY, ROOT, TARGETS, Skip, check, check_consistent, check_equal, check_truth, need, run,
-                     scratch, sites_named, target, total, truth_read)
+from proving import (ALLOCATORS, B, LIBRARY, ROOT, TARGETS, Skip, allocator, check, check_consistent, check_equal,
+                     check_truth, need, run, scratch, sites_named, target, total, truth_read)
 
 ACCOUNT = os.path.join(scratch, "account.json")
 REENTRANT = os.path.join(os.path.dirname(TARGETS), "faults", "targets", "plugin", "reentrant.so")
@@ -134,17 +134,6 @@ def free_again(what, env=None):
 def second_free():
     free_again("reused")
     free_again("stale", {"LD_PRELOAD": REENTRANT})
-
-
-ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
-PLACES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
-
-
-def allocator(name):
-    for place in PLACES:
-        if os.path.exists(os.path.join(place, name)):
-            return os.path.join(place, name)
-    raise Skip(name + " is not installed")
 
 
 @row("D11", "the program replaces malloc: we hide its own, or are passed by")

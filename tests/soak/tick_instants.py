@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from proving import HEAPTOP, TARGETS, add_case, check, check_equal, environment, need, run, run_cases, scratch
+from proving import HEAPTOP, add_case, behind, check, check_equal, environment, need, run, run_cases, scratch
 
 TICKS = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
 DELAY_S = 0.1
@@ -39,19 +39,8 @@ PROGRAMS = {
 }
 
 
-def wrapper(log):
-    """A command before the program's own, which preloads the logger behind libheaptop."""
-    path = log + ".sh"
-    with open(path, "w", encoding="ascii") as f:
-        f.write("#!/bin/sh\nLD_PRELOAD=$LD_PRELOAD:%s EVENT_LOG=%s PYTHONMALLOC=malloc\n"
-                "export LD_PRELOAD EVENT_LOG PYTHONMALLOC\nexec \"$@\"\n"
-                % (os.path.join(TARGETS, "plugin", "logger.so"), log))
-    os.chmod(path, 0o700)
-    return path
-
-
 def log_of(log):
-    names = [n for n in os.listdir(scratch) if n.startswith(os.path.basename(log) + ".") and not n.endswith(".sh")]
+    names = [n for n in os.listdir(scratch) if n.startswith(os.path.basename(log) + ".")]
     check_equal(len(names), 1, "logs")
     return os.path.join(scratch, names[0])
 
@@ -72,7 +61,8 @@ def records(path):
 def driven(file, log, command, line):
     """Runs the program under a recorder for the ticks. When it was quiet, by records of the log."""
     quiet = set()
-    with subprocess.Popen([HEAPTOP, "--record", file, "-d", str(DELAY_S), "--headless", "--", wrapper(log), *command],
+    logger = behind(scratch, "logger.so", EVENT_LOG=log, PYTHONMALLOC="malloc")
+    with subprocess.Popen([HEAPTOP, "--record", file, "-d", str(DELAY_S), "--headless", "--", logger, *command],
                           env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
         end, n = time.monotonic() + TICKS * DELAY_S, 0
         while time.monotonic() < end:

@@ -153,7 +153,6 @@ TEST(jumps)
 	paper_close(&p);
 }
 
-/* The largest rise of the ticks is then not what the graph shows. */
 /* The highest kept tick may be before the peak. */
 TEST(the_peak_of_all_time_is_named)
 {
@@ -167,6 +166,7 @@ TEST(the_peak_of_all_time_is_named)
 	paper_close(&p);
 }
 
+/* The largest rise of the ticks is then not what the graph shows. */
 TEST(a_jump_names_the_peak_between_two_ticks)
 {
 	begin();
