@@ -10,7 +10,8 @@
  * this thread waits.
  *
  * Edge COOP: the fields before `accepted`, `answer` and `resumed`, which are stored with release;
- * those of the viewer before `coop_ask` and `request`.
+ * those of the viewer before `coop_ask` and `request`; and `answer`, which the viewer has read,
+ * before the fields of its next request.
  */
 #include "preload/coop.h"
 
@@ -170,6 +171,20 @@ static bool request_await(struct ht_coop *c, uint32_t last)
 	return ht_load_acquire_32(&c->request) != last; /* COOP */
 }
 
+/*
+ * Whether request `last` is this server's. Both servers wait for the same word. One that gets here
+ * late may find that the other has answered, and that the viewer is writing the next request: then
+ * `server` is of that one, and `command` still of the last, which may be to end.
+ */
+static bool is_mine(const struct server *s, uint32_t last)
+{
+	const struct ht_coop *c = s->coop;
+
+	return ht_load_acquire_32(&c->server) == s->me && /* COOP */
+	       ht_load_acquire_32(&c->answer) != last && /* COOP */
+	       ht_load_relaxed_32(&c->request) == last;
+}
+
 /* Answers until the viewer ends it. The thread also continues when its time is over; the copy ends
  * when no request has come for long. */
 static void serve(const struct server *s, uint32_t last)
@@ -188,7 +203,7 @@ static void serve(const struct server *s, uint32_t last)
 		last = ht_load_acquire_32(&c->request); /* COOP */
 		if (c->number != acted)
 			return; /* that request is for another copy */
-		if (c->server != s->me)
+		if (!is_mine(s, last))
 			continue;
 		ends = c->command == HT_COOP_END;
 		c->got = request_do(s);

@@ -241,8 +241,11 @@ ssize_t read_coop_request(struct read_coop *c, enum ht_coop_server server,
 	if (rc == 0)
 		rc = answer_wait(c, server);
 	c->unresponsive[server] = rc != 0;
-	if (rc != 0)
+	if (rc != 0) {
+		/* The other server, if it is late, must not take the next request for this one. */
+		word_put(c, AT(answer), c->request);
 		return rc;
+	}
 	if (read_at(c->segment, AT(got), &got, sizeof(got)) != 0)
 		return -EIO;
 	if (got <= 0 || got > (int64_t)bytes)

@@ -343,6 +343,17 @@ def unseen():
             check_equal(program.end(), (0, "0 strangers, 0 signals\n"), kind)
 
 
+@case("a copy that is late for a request to the thread does not take it for the next one, which is to it")
+def late():
+    with Waiting(*CALM) as program:
+        said = run([ASK, segment_of(program.pid), "late"]).stdout.decode().split()
+        check_equal(said[0], "0", "what came of it")
+        check(int(said[1]) > 0, "the copy reports no mappings")
+        check_equal(said[3], said[1], "bytes of its mappings, after it was late")
+        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
+    no_copies_left()
+
+
 @case("the library lets a process of its user trace it, when asked, and takes it back")
 def tracer():
     log = os.path.join(scratch, "prctl.txt")
