@@ -40,12 +40,12 @@ DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux screen
 	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
 	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck zsh fish \
 	libclang-rt-14-dev libvterm-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit \
-	wget qpdf poppler-utils protobuf-compiler graphviz
+	wget qpdf poppler-utils protobuf-compiler graphviz irssi emacs-nox
 # For the real programs that only make soak runs: make deps soak.
 DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less busybox php-cli \
 	lua5.4 guile-3.0 ocaml-nox sbcl erlang-base restic fzf ghostscript gnuplot-nox \
 	ffmpeg rsync subversion pandoc w3m chromium nginx-light mosquitto mosquitto-clients postgresql \
-	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano emacs-nox tcc haproxy swi-prolog-nox \
+	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano tcc haproxy swi-prolog-nox \
 	ksh fish tesseract-ocr imagemagick
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
