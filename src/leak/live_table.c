@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "src/leak/access/space.h"
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 #include "src/proc/proc.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
@@ -23,7 +23,7 @@
 #define HOOKS_STEP_NS 50000
 
 /* Finds the words that say whether threads are inside hooks. False: that is unknown. */
-static bool busy_note(struct leak_live_table *t, const struct leak_stop *stop)
+static bool busy_note(struct leak_live_table *t, const struct trace_stop *stop)
 {
 	int64_t at = read_in_hook_at(t->segment);
 
@@ -31,9 +31,9 @@ static bool busy_note(struct leak_live_table *t, const struct leak_stop *stop)
 	if (!t->busy || at == 0)
 		return false;
 	for (size_t i = 0; i < stop->count; i++) {
-		uint64_t pointer = leak_stop_thread_pointer(&stop->thread[i]);
+		uint64_t pointer = trace_stop_thread_pointer(&stop->thread[i]);
 
-		if (stop->thread[i].state != LEAK_THREAD_STOPPED)
+		if (stop->thread[i].state != TRACE_THREAD_STOPPED)
 			continue;
 		if (pointer == 0)
 			return false;
@@ -65,15 +65,15 @@ static bool hooks_await(struct leak_live_table *t)
 static void *watch_start(void *ctx)
 {
 	struct leak_live_table *t = ctx;
-	struct leak_stop stop;
-	char message[LEAK_MESSAGE_MAX];
+	struct trace_stop stop;
+	char message[TRACE_MESSAGE_MAX];
 	uint64_t start_ns = clock_monotonic_ns();
 
-	if (leak_stop_within(&stop, t->pid, STOP_NS, message) != 0)
+	if (trace_stop_within(&stop, t->pid, STOP_NS, "scanned", message) != 0)
 		return NULL;
 	if (stop.whole && busy_note(t, &stop))
 		t->watch = read_live_changes_new(t->segment);
-	leak_stop_release(&stop);
+	trace_stop_release(&stop);
 	t->stop_ns = clock_monotonic_ns() - start_ns;
 	return NULL;
 }

@@ -204,7 +204,7 @@ static void counts_note(struct leak_pass *s)
 	s->out->scanned_bytes = s->access.space.scanned_bytes;
 	s->out->unread_bytes = s->access.space.unread_bytes + s->access.space.absent_bytes;
 	s->out->threads = (unsigned)s->access.stop.count;
-	s->out->running = (unsigned)leak_stop_running(&s->access.stop);
+	s->out->running = (unsigned)trace_stop_running(&s->access.stop);
 }
 
 static void finish(struct leak_pass *s)
@@ -235,7 +235,7 @@ void *leak_pass_read(void *ctx)
 	s->rc = continued(s, s->rc);
 	finish(s);
 	if (s->rc != 0 && s->rc != -ECANCELED && !*s->access.message)
-		snprintf(s->access.message, LEAK_MESSAGE_MAX, "%d cannot be scanned: %s",
+		snprintf(s->access.message, TRACE_MESSAGE_MAX, "%d cannot be scanned: %s",
 			(int)s->request->pid, strerror(-s->rc));
 	return NULL;
 }

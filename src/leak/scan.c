@@ -49,7 +49,7 @@ static int pass_run(struct leak_pass *s)
 	if (rc == 0)
 		pthread_join(thread, NULL);
 	else
-		snprintf(s->access.message, LEAK_MESSAGE_MAX,
+		snprintf(s->access.message, TRACE_MESSAGE_MAX,
 			"no leak scan: cannot start a thread: %s", strerror(-rc));
 	return rc == 0 ? s->rc : rc;
 }
@@ -233,7 +233,7 @@ int leak_scan(struct read_segment *segment, const struct leak_scan_options *requ
 		out->scan_ns = clock_monotonic_ns() - start_ns;
 	}
 	if (rc != 0 && !*message)
-		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s",
+		snprintf(message, TRACE_MESSAGE_MAX, "no leak scan: %s",
 			rc == -ECANCELED ? "it was cancelled" : strerror(-rc));
 	free(s);
 	oom_score_restore();

@@ -13,7 +13,7 @@
 #include "src/leak/scan_options.h"
 #include "src/read/read.h"
 
-/* 0, or -errno with one line in `message` (LEAK_MESSAGE_MAX) that says why; -ECANCELED if
+/* 0, or -errno with one line in `message` (TRACE_MESSAGE_MAX) that says why; -ECANCELED if
  * `request->progress` was cancelled. */
 int leak_scan(struct read_segment *segment, const struct leak_scan_options *request,
 	struct leak_result *out, char *message);

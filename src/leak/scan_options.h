@@ -15,9 +15,9 @@ struct leak_scan_options {
 	enum leak_copying copying;
 	bool at_exit; /* it waits at its end: let it go on, and scan it at its last instant */
 	/* With at_exit: the process stays stopped there, and is the caller's to release
-	 * (leak_stop_release), on this thread, which takes no signals. NULL: it is let go once it
+	 * (trace_stop_release), on this thread, which takes no signals. NULL: it is let go once it
 	 * was read. */
-	struct leak_stop *hold;
+	struct trace_stop *hold;
 	bool why; /* show blocks, and what points to them */
 	bool behind; /* keep which lost blocks point to which, for suppressions */
 	struct leak_progress *progress; /* may be NULL */

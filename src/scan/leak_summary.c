@@ -19,7 +19,7 @@ struct leak_summary {
 	struct snap_leak_block *blocks;
 	struct snap_leak_step *steps;
 	char *text; /* of steps */
-	char why[LEAK_MESSAGE_MAX];
+	char why[TRACE_MESSAGE_MAX];
 	char no_copy[LEAK_REASON_MAX];
 };
 
@@ -144,10 +144,10 @@ static bool is_unrecorded(struct read_segment *s, char *why)
 	int rc = read_totals(s, &t);
 
 	if (rc != 0)
-		snprintf(why, LEAK_MESSAGE_MAX, "no leak scan: the segment cannot be read: %s",
+		snprintf(why, TRACE_MESSAGE_MAX, "no leak scan: the segment cannot be read: %s",
 			strerror(-rc));
 	else if (t.sample_most != 0)
-		snprintf(why, LEAK_MESSAGE_MAX,
+		snprintf(why, TRACE_MESSAGE_MAX,
 			"no leak scan: blocks were sampled, and a scan needs all of them");
 	return rc != 0 || t.sample_most != 0;
 }
@@ -165,7 +165,7 @@ struct leak_summary *leak_summary_failed(const char *why)
 
 static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_options *request)
 {
-	char message[LEAK_MESSAGE_MAX];
+	char message[TRACE_MESSAGE_MAX];
 	struct leak_result r;
 	struct leak_summary *c;
 	int rc;

@@ -38,7 +38,7 @@ static void *job_run(void *ctx)
 	struct scan_job *j = ctx;
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *segment = read_open(j->path, message);
-	struct leak_stop held = { 0 };
+	struct trace_stop held = { 0 };
 
 	j->request.hold = j->hold ? &held : NULL;
 	if (segment)
@@ -50,7 +50,7 @@ static void *job_run(void *ctx)
 	eventfd_write(j->fd, 1);
 	if (j->holds)
 		job_wait(j->release);
-	leak_stop_release(&held);
+	trace_stop_release(&held);
 	return NULL;
 }
 

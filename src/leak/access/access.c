@@ -27,20 +27,20 @@ static void refusal_add(struct leak_access *a, int rc)
 	size_t at = strlen(a->message);
 
 	if (at == 0)
-		at = (size_t)snprintf(a->message, LEAK_MESSAGE_MAX,
+		at = (size_t)snprintf(a->message, TRACE_MESSAGE_MAX,
 			"%d cannot be scanned: no permission to stop it (run heaptop as root, or "
 			"start the program with it)",
 			(int)a->pid);
 	if (rc == 0)
-		snprintf(a->message + at, LEAK_MESSAGE_MAX - at, "; %s", a->refusal);
+		snprintf(a->message + at, TRACE_MESSAGE_MAX - at, "; %s", a->refusal);
 	else
-		snprintf(a->message + at, LEAK_MESSAGE_MAX - at, "; %s: %s", a->refusal,
+		snprintf(a->message + at, TRACE_MESSAGE_MAX - at, "; %s: %s", a->refusal,
 			strerror(-rc));
 }
 
 static bool is_refused(const struct leak_access *a, int rc)
 {
-	return (rc == -EPERM || rc == -EACCES) && leak_stop_tracer(a->pid) == 0;
+	return (rc == -EPERM || rc == -EACCES) && trace_stop_tracer(a->pid) == 0;
 }
 
 /* `refused`: the error of the direct way. 0, or -errno with a message. */
@@ -94,12 +94,12 @@ int leak_access_detach(struct leak_access *a)
 
 /* ---- its end ---- */
 
-bool leak_access_hold(struct leak_access *a, struct leak_stop *out)
+bool leak_access_hold(struct leak_access *a, struct trace_stop *out)
 {
 	if (!a->last)
 		return false;
 	*out = a->stop;
-	a->stop = (struct leak_stop){ 0 };
+	a->stop = (struct trace_stop){ 0 };
 	return true;
 }
 

@@ -23,9 +23,9 @@ int leak_access_open(struct leak_access *a);
 int leak_access_detach(struct leak_access *a);
 /*
  * The process stays stopped, at its last instant, after leak_access_release, and is the caller's to
- * release (leak_stop_release), on this thread. False: it is not at its last instant.
+ * release (trace_stop_release), on this thread. False: it is not at its last instant.
  */
-bool leak_access_hold(struct leak_access *a, struct leak_stop *out);
+bool leak_access_hold(struct leak_access *a, struct trace_stop *out);
 /* Lets the process go, and ends a copy. 0, or -ENOMEM: the copy ended before it was read. */
 int leak_access_release(struct leak_access *a);
 /* Closes the memory of the instant. */

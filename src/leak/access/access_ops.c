@@ -31,7 +31,7 @@ int leak_access_ops_image_check(struct leak_access *a)
 	for (size_t i = 0; i < a->space.maps; i++)
 		if (leak_map_is_segment_of(&a->space.map[i], path))
 			return 0;
-	snprintf(a->message, LEAK_MESSAGE_MAX,
+	snprintf(a->message, TRACE_MESSAGE_MAX,
 		"%d cannot be scanned: it called exec, which discarded the recorded heap",
 		(int)a->pid);
 	return -ESTALE;

@@ -15,7 +15,7 @@
 #include "src/leak/access/progress.h"
 #include "src/leak/access/scan_lock.h"
 #include "src/leak/access/space.h"
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 #include "src/leak/access/uncopied.h"
 #include "src/leak/access/vm_sharers.h"
 #include "src/read/read.h"
@@ -74,11 +74,11 @@ struct leak_access {
 	enum leak_copying copying;
 	bool at_exit; /* it waits at its end: let it go on, and take its last instant */
 	struct leak_progress *progress; /* may be NULL */
-	char *message; /* LEAK_MESSAGE_MAX */
+	char *message; /* TRACE_MESSAGE_MAX */
 	struct leak_access_report *report;
 	/* The instant that was taken. */
 	struct leak_space space;
-	struct leak_stop stop; /* threads and their registers */
+	struct trace_stop stop; /* threads and their registers */
 	pid_t last; /* the thread that ended the process; 0: it is not at its last instant */
 	struct leak_exit_stack exit; /* of that thread */
 	bool exact; /* nothing changed while it was taken */

@@ -57,7 +57,7 @@ static int stop_take(struct leak_access *a)
 	if (a->refusal)
 		return -EPERM;
 	*a->message = '\0';
-	rc = leak_stop(&a->stop, a->pid, a->message);
+	rc = trace_stop(&a->stop, a->pid, "scanned", a->message);
 	a->report->consented = rc != -EPERM && rc != -EACCES;
 	return rc;
 }

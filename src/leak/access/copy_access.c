@@ -90,7 +90,7 @@ static int process_resume(struct leak_access *a)
 
 	a->report->copied = true;
 	a->report->how = "copy on write";
-	leak_stop_detach(&a->stop);
+	trace_stop_detach(&a->stop);
 	a->report->stop_ns = clock_monotonic_ns() - a->start_ns;
 	c->lost = !leak_forked_copy_settle(&c->process) ||
 		  !leak_headroom_watch(&c->headroom, c->process.pid);

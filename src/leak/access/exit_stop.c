@@ -24,7 +24,7 @@
 #define REPORTED (PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
 struct leaving {
-	struct leak_stop *stop;
+	struct trace_stop *stop;
 	uint64_t last_ns; /* when the first thread was at its end; 0: none is */
 	bool exec;
 	int rc;
@@ -39,13 +39,13 @@ static void pause_since(uint64_t since_ns)
 	nanosleep(&t, NULL);
 }
 
-static bool at_exit(const struct leak_thread *t)
+static bool at_exit(const struct trace_thread *t)
 {
-	return t->state == LEAK_THREAD_STOPPED && t->event == PTRACE_EVENT_EXIT;
+	return t->state == TRACE_THREAD_STOPPED && t->event == PTRACE_EVENT_EXIT;
 }
 
 /* The system call that ended the thread; -1: it was killed. */
-static long call_of(const struct leak_thread *t)
+static long call_of(const struct trace_thread *t)
 {
 #ifdef __x86_64__
 	return (long)t->regs.orig_rax;
@@ -55,28 +55,28 @@ static long call_of(const struct leak_thread *t)
 }
 
 /* Whether a thread will not stop any more. */
-static bool is_dead(const struct leak_stop *s, const struct leak_thread *t)
+static bool is_dead(const struct trace_stop *s, const struct trace_thread *t)
 {
 	char state;
 
-	if (t->state == LEAK_THREAD_GONE || t->leaving)
+	if (t->state == TRACE_THREAD_GONE || t->leaving)
 		return true;
-	state = t->state == LEAK_THREAD_STOPPED ? 't' : leak_stop_state(s, t->tid);
+	state = t->state == TRACE_THREAD_STOPPED ? 't' : trace_stop_state(s, t->tid);
 	return state == 'Z' || state == 'X';
 }
 
 /* ---- what a thread stopped for ---- */
 
-static void new_thread(struct leaving *l, const struct leak_thread *t)
+static void new_thread(struct leaving *l, const struct trace_thread *t)
 {
 	unsigned long tid;
 
 	if (ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &tid) == 0 && l->rc == 0)
-		l->rc = leak_stop_add(l->stop, (pid_t)tid);
+		l->rc = trace_stop_add(l->stop, (pid_t)tid);
 }
 
 /* Whether another thread than `t` still runs or could. */
-static bool others_live(const struct leak_stop *s, const struct leak_thread *t)
+static bool others_live(const struct trace_stop *s, const struct trace_thread *t)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (&s->thread[i] != t && !is_dead(s, &s->thread[i]))
@@ -86,7 +86,7 @@ static bool others_live(const struct leak_stop *s, const struct leak_thread *t)
 
 static void stop_take(struct leaving *l, size_t i)
 {
-	struct leak_thread *t = &l->stop->thread[i];
+	struct trace_thread *t = &l->stop->thread[i];
 
 	switch (t->event) {
 	case PTRACE_EVENT_EXIT:
@@ -104,22 +104,22 @@ static void stop_take(struct leaving *l, size_t i)
 	default:
 		break;
 	}
-	leak_stop_resume(l->stop, t);
+	trace_stop_resume(l->stop, t);
 }
 
 static void stops_take(struct leaving *l)
 {
-	struct leak_stop *s = l->stop;
+	struct trace_stop *s = l->stop;
 
 	for (size_t i = 0; i < s->count; i++) {
-		if (s->thread[i].state != LEAK_THREAD_RUNS)
+		if (s->thread[i].state != TRACE_THREAD_RUNS)
 			continue;
-		leak_stop_poll(s, &s->thread[i]);
-		if (s->thread[i].state != LEAK_THREAD_STOPPED)
+		trace_stop_poll(s, &s->thread[i]);
+		if (s->thread[i].state != TRACE_THREAD_STOPPED)
 			continue;
 		/* Sets the options of a thread that could not be stopped before, such as a parent
 		 * in vfork. */
-		(void)leak_stop_trace(s, REPORTED);
+		(void)trace_stop_trace(s, REPORTED);
 		stop_take(l, i);
 	}
 }
@@ -127,7 +127,7 @@ static void stops_take(struct leaving *l)
 /* ---- where the whole process is ---- */
 
 /* A thread in exec waits for all others to end, so these must not be held. */
-static bool is_in_exec(const struct leak_stop *s, pid_t tid)
+static bool is_in_exec(const struct trace_stop *s, pid_t tid)
 {
 	char path[64], text[128];
 	long call;
@@ -145,12 +145,12 @@ struct standing {
 	bool exec; /* one waits in exec */
 };
 
-static struct standing standing_of(const struct leak_stop *s)
+static struct standing standing_of(const struct trace_stop *s)
 {
 	struct standing n = { 0 };
 
 	for (size_t i = 0; i < s->count; i++) {
-		const struct leak_thread *t = &s->thread[i];
+		const struct trace_thread *t = &s->thread[i];
 
 		if (at_exit(t)) {
 			n.ends++;
@@ -160,7 +160,8 @@ static struct standing standing_of(const struct leak_stop *s)
 		}
 	}
 	for (size_t i = 0; n.ends > 0 && n.runs > 0 && !n.group && i < s->count; i++)
-		n.exec |= s->thread[i].state == LEAK_THREAD_RUNS && is_in_exec(s, s->thread[i].tid);
+		n.exec |=
+			s->thread[i].state == TRACE_THREAD_RUNS && is_in_exec(s, s->thread[i].tid);
 	return n;
 }
 
@@ -170,7 +171,7 @@ static void ends_release(struct leaving *l)
 		if (!at_exit(&l->stop->thread[i]))
 			continue;
 		l->stop->thread[i].leaving = true;
-		leak_stop_resume(l->stop, &l->stop->thread[i]);
+		trace_stop_resume(l->stop, &l->stop->thread[i]);
 	}
 	l->last_ns = 0;
 }
@@ -192,7 +193,7 @@ static bool is_last(struct leaving *l, const struct standing *n)
 }
 
 /* The thread that ended the process: by exit_group, or as the last one. */
-static pid_t last_of(const struct leak_stop *s)
+static pid_t last_of(const struct trace_stop *s)
 {
 	pid_t last = 0;
 
@@ -225,25 +226,25 @@ static int leave_await(struct leaving *l, struct leak_progress *progress)
 }
 
 /* A thread that was killed just as it was resumed after another stop did not stop at its end. */
-static void missed_note(struct leak_stop *s)
+static void missed_note(struct trace_stop *s)
 {
 	for (size_t i = 0; i < s->count; i++)
-		if (s->thread[i].state == LEAK_THREAD_GONE && !s->thread[i].leaving)
-			s->thread[i].state = LEAK_THREAD_UNSEIZED;
+		if (s->thread[i].state == TRACE_THREAD_GONE && !s->thread[i].leaving)
+			s->thread[i].state = TRACE_THREAD_UNSEIZED;
 }
 
-int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
+int leak_exit_stop(struct trace_stop *s, void (*go)(void *ctx), void *ctx,
 	struct leak_progress *progress, pid_t *last)
 {
 	struct leaving l = { .stop = s };
-	int rc = leak_stop_trace(s, REPORTED);
+	int rc = trace_stop_trace(s, REPORTED);
 
 	*last = 0;
 	if (rc != 0)
 		return rc;
 	for (size_t i = 0; i < s->count; i++)
-		if (s->thread[i].state == LEAK_THREAD_STOPPED)
-			leak_stop_resume(s, &s->thread[i]);
+		if (s->thread[i].state == TRACE_THREAD_STOPPED)
+			trace_stop_resume(s, &s->thread[i]);
 	/* Not earlier: a thread that had reached its end meanwhile would be resumed past it. */
 	go(ctx);
 	rc = leave_await(&l, progress);
@@ -256,13 +257,13 @@ int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
 
 #define STARTSTACK 28 /* field of /proc/PID/stat: proc(5) */
 
-uint64_t leak_exit_stop_first_stack(const struct leak_stop *s)
+uint64_t leak_exit_stop_first_stack(const struct trace_stop *s)
 {
 	char path[64], text[1024];
 	const char *p;
 	pid_t tid = last_of(s);
 
-	if (tid == 0 || leak_stop_state(s, s->pid) != 'Z')
+	if (tid == 0 || trace_stop_state(s, s->pid) != 'Z')
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
 	if (proc_file_read(path, text, sizeof(text)) <= 0)

@@ -40,14 +40,14 @@ static const char no_stub[] = "its library cannot make one";
 /* ---- whether ---- */
 
 /* Whether a thread waits for children of any kind, and so for the copy, too. */
-static bool awaits_any(const struct leak_stop *stop)
+static bool awaits_any(const struct trace_stop *stop)
 {
 	const uint64_t kinds = (uint32_t)(__WALL | __WCLONE);
 
 	for (size_t i = 0; i < stop->count; i++) {
 		const struct user_regs_struct *r = &stop->thread[i].regs;
 
-		if (stop->thread[i].state == LEAK_THREAD_STOPPED &&
+		if (stop->thread[i].state == TRACE_THREAD_STOPPED &&
 			((r->orig_rax == SYS_wait4 && (r->rdx & kinds) != 0) ||
 				(r->orig_rax == SYS_waitid && (r->r10 & kinds) != 0)))
 			return true;
@@ -193,7 +193,7 @@ static enum reaped tidy(struct leak_stub *s, bool *stuck)
 	return reap_run(s, stuck);
 }
 
-bool leak_forked_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+bool leak_forked_copy_tidy(struct trace_stop *stop, uint64_t at, bool *stuck)
 {
 	struct leak_stub s;
 
@@ -202,7 +202,7 @@ bool leak_forked_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
 }
 
 const char *leak_forked_copy_make(
-	struct leak_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
+	struct trace_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
 {
 	struct leak_stub s;
 	const char *why;
@@ -211,7 +211,7 @@ const char *leak_forked_copy_make(
 	*stuck = false;
 	if (!leak_stub_open(&s, stop, at))
 		return no_stub;
-	if (leak_stop_running(stop) > 0)
+	if (trace_stop_running(stop) > 0)
 		return "some of its threads could not be stopped";
 	if (awaits_any(stop))
 		return "it waits for children of every kind";
@@ -235,7 +235,7 @@ const char *leak_forked_copy_make(
 /* Runs the copy to the end of its next system call. */
 static bool copy_call(pid_t copy)
 {
-	const struct leak_stop none = { 0 };
+	const struct trace_stop none = { 0 };
 	unsigned calls = 0;
 
 	for (unsigned i = 0; i < STOPS_MAX && calls < 2; i++) {
@@ -294,18 +294,18 @@ static void copy_exit(pid_t copy)
 static enum reaped reap_by(struct leak_forked_copy *copy, pid_t tid)
 {
 	enum reaped result = UNREAPED;
-	struct leak_stop stop;
+	struct trace_stop stop;
 	struct leak_stub s;
 	bool stuck;
 
-	if (leak_stop_thread(&stop, copy->of, tid) != 0)
+	if (trace_stop_thread(&stop, copy->of, tid) != 0)
 		return UNREAPED;
 	if (leak_stub_open(&s, &stop, copy->at) && s.area.copy == copy->inner &&
 		!leak_stub_choose(&s)) {
 		waitpid(copy->pid, NULL, __WALL);
 		result = reap_run(&s, &stuck);
 	}
-	leak_stop_release(&stop);
+	trace_stop_release(&stop);
 	return result;
 }
 
@@ -350,7 +350,7 @@ bool leak_forked_copy_end(struct leak_forked_copy *copy)
 #else
 
 const char *leak_forked_copy_make(
-	struct leak_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
+	struct trace_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
 {
 	*stuck = false;
 	return "not supported on this architecture";
@@ -371,7 +371,7 @@ bool leak_forked_copy_end(struct leak_forked_copy *copy)
 	return true;
 }
 
-bool leak_forked_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+bool leak_forked_copy_tidy(struct trace_stop *stop, uint64_t at, bool *stuck)
 {
 	*stuck = false;
 	return true;

@@ -8,7 +8,7 @@
 #ifndef SRC_LEAK_ACCESS_FORKED_COPY_H
 #define SRC_LEAK_ACCESS_FORKED_COPY_H
 
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 
 struct leak_forked_copy {
 	pid_t pid; /* 0: there is no copy */
@@ -24,7 +24,7 @@ struct leak_forked_copy {
  * can resume it.
  */
 const char *leak_forked_copy_make(
-	struct leak_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck);
+	struct trace_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck);
 /* The process goes on: unshares what the copy shares with it. False: the copy cannot be used. */
 bool leak_forked_copy_settle(const struct leak_forked_copy *copy);
 /* Whether the copy still exists: the kernel kills it first when memory is short. */
@@ -38,6 +38,6 @@ bool leak_forked_copy_end(struct leak_forked_copy *copy);
  * Has a stopped process reap a copy that a viewer left behind. True: there is none any more.
  * `stuck` as above.
  */
-bool leak_forked_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck);
+bool leak_forked_copy_tidy(struct trace_stop *stop, uint64_t at, bool *stuck);
 
 #endif

@@ -12,23 +12,23 @@
 #define RETRY_ALL 4u
 
 struct realloc_check {
-	struct leak_stop *stop;
+	struct trace_stop *stop;
 	struct leak_space *space;
 	int64_t at; /* read_in_realloc_at */
 	bool all; /* resume all threads */
 };
 
-static bool is_in_realloc(const struct realloc_check *m, const struct leak_thread *t)
+static bool is_in_realloc(const struct realloc_check *m, const struct trace_thread *t)
 {
-	uint64_t at = leak_stop_thread_pointer(t) + (uint64_t)m->at, word;
+	uint64_t at = trace_stop_thread_pointer(t) + (uint64_t)m->at, word;
 
-	if (m->at == 0 || leak_stop_thread_pointer(t) == 0 ||
+	if (m->at == 0 || trace_stop_thread_pointer(t) == 0 ||
 		!leak_space_word(m->space, at & ~7ull, &word))
 		return false;
 	return (word >> at % 8 * 8 & 0xff) != 0;
 }
 
-static bool is_to_resume(void *ctx, const struct leak_thread *t)
+static bool is_to_resume(void *ctx, const struct trace_thread *t)
 {
 	const struct realloc_check *m = ctx;
 
@@ -40,13 +40,13 @@ static unsigned in_realloc_count(const struct realloc_check *m)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < m->stop->count; i++)
-		n += m->stop->thread[i].state == LEAK_THREAD_STOPPED &&
+		n += m->stop->thread[i].state == TRACE_THREAD_STOPPED &&
 		     is_in_realloc(m, &m->stop->thread[i]);
 	return n;
 }
 
 unsigned leak_in_realloc_count(
-	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
+	struct read_segment *segment, struct trace_stop *stop, struct leak_space *space)
 {
 	const struct realloc_check m = { stop, space, read_in_realloc_at(segment), false };
 
@@ -54,7 +54,7 @@ unsigned leak_in_realloc_count(
 }
 
 unsigned leak_in_realloc_await(
-	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
+	struct read_segment *segment, struct trace_stop *stop, struct leak_space *space)
 {
 	struct realloc_check m = { stop, space, read_in_realloc_at(segment), false };
 	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
@@ -65,7 +65,7 @@ unsigned leak_in_realloc_await(
 		if (count == 0 || clock_monotonic_ns() > until_ns || leak_space_cancelled(space))
 			break;
 		m.all = i % RETRY_ALL == 0;
-		leak_stop_retry(stop, is_to_resume, &m);
+		trace_stop_retry(stop, is_to_resume, &m);
 	}
 	return count;
 }

@@ -157,7 +157,7 @@ static const char *copy_error(struct leak_access *a, int rc)
 /* ---- its threads ---- */
 
 struct listing {
-	struct leak_stop *stop;
+	struct trace_stop *stop;
 	uint32_t maker; /* as the program sees it */
 	bool failed;
 };
@@ -165,7 +165,7 @@ struct listing {
 static bool thread_list(void *ctx, pid_t tid, const char *path)
 {
 	struct listing *l = ctx;
-	struct leak_thread *t = realloc(l->stop->thread, (l->stop->count + 1) * sizeof(*t));
+	struct trace_thread *t = realloc(l->stop->thread, (l->stop->count + 1) * sizeof(*t));
 	long seen = 0;
 
 	l->failed = !t;
@@ -173,10 +173,10 @@ static bool thread_list(void *ctx, pid_t tid, const char *path)
 		return true;
 	l->stop->thread = t;
 	t += l->stop->count++;
-	*t = (struct leak_thread){ .tid = tid, .state = LEAK_THREAD_UNSEIZED };
+	*t = (struct trace_thread){ .tid = tid, .state = TRACE_THREAD_UNSEIZED };
 	if (!proc_status_number(path, "\nNSpid:", true, &seen) || seen != (long)l->maker)
 		return false;
-	t->state = LEAK_THREAD_STOPPED;
+	t->state = TRACE_THREAD_STOPPED;
 	return false;
 }
 
@@ -184,16 +184,16 @@ static bool thread_list(void *ctx, pid_t tid, const char *path)
  * known of the others. */
 static bool threads_list(struct leak_access *a, const struct read_coop_copy *copy)
 {
-	struct leak_stop *stop = &a->stop;
+	struct trace_stop *stop = &a->stop;
 	struct listing l = { .stop = stop, .maker = copy->tid };
 
-	*stop = (struct leak_stop){ .pid = a->pid, .detached = true };
+	*stop = (struct trace_stop){ .pid = a->pid, .detached = true };
 	(void)leak_thread_status_visit(a->pid, thread_list, &l);
 #ifdef __x86_64__
 	for (size_t i = 0; i < stop->count; i++) {
 		stop->thread[i].regs.rsp = copy->stack;
 		stop->thread[i].regs.fs_base = copy->pointer;
-		if (stop->thread[i].state != LEAK_THREAD_STOPPED)
+		if (stop->thread[i].state != TRACE_THREAD_STOPPED)
 			memset(&stop->thread[i].regs, 0, sizeof(stop->thread[i].regs));
 	}
 #endif
@@ -302,7 +302,7 @@ static void copy_end(struct leak_access *a)
 {
 	read_coop_request(a->library->coop, HT_COOP_CHILD, HT_COOP_END, 0, NULL, 0);
 	free(a->stop.thread);
-	a->stop = (struct leak_stop){ 0 };
+	a->stop = (struct trace_stop){ 0 };
 }
 
 /* Has the process reap the copy. False: a zombie stays until the process makes another copy, or

@@ -41,7 +41,7 @@ pid_t leak_scan_lock_holder(pid_t pid)
 	dir = opendir(path);
 	while (dir && tracer_tid == 0 && (d = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
-		pid_t tracer = tid > 0 ? leak_stop_tracer(tid) : 0;
+		pid_t tracer = tid > 0 ? trace_stop_tracer(tid) : 0;
 
 		if (tracer > 0 && tracer != last && is_heaptop(tracer))
 			tracer_tid = tracer;
@@ -57,26 +57,26 @@ static bool is_refused(int rc)
 	return rc == -EPERM || rc == -EACCES;
 }
 
-static int stop_once(struct leak_scan_lock *l, struct leak_stop *s, pid_t pid, char *message)
+static int stop_once(struct leak_scan_lock *l, struct trace_stop *s, pid_t pid, char *message)
 {
-	int rc = leak_stop(s, pid, message);
+	int rc = trace_stop(s, pid, "scanned", message);
 	bool refused = is_refused(rc);
 
 	for (size_t i = 0; rc == 0 && i < s->count; i++)
-		refused |= s->thread[i].state == LEAK_THREAD_UNSEIZED;
+		refused |= s->thread[i].state == TRACE_THREAD_UNSEIZED;
 	l->others = refused && leak_scan_lock_holder(pid) != 0;
 	if (!l->others || rc != 0)
 		return rc;
-	leak_stop_release(s);
+	trace_stop_release(s);
 	return -EPERM;
 }
 
-int leak_scan_lock_stop(struct leak_scan_lock *l, struct leak_stop *s, pid_t pid, char *message)
+int leak_scan_lock_stop(struct leak_scan_lock *l, struct trace_stop *s, pid_t pid, char *message)
 {
 	int rc = stop_once(l, s, pid, message);
 
 	/* The other heaptop may have let it go before we looked for it. */
-	if (!is_refused(rc) || l->others || leak_stop_tracer(pid) != 0)
+	if (!is_refused(rc) || l->others || trace_stop_tracer(pid) != 0)
 		return rc;
 	*message = '\0';
 	return stop_once(l, s, pid, message);
@@ -121,7 +121,7 @@ int leak_scan_lock_await(
 	if (progress)
 		progress->phase = LEAK_STOPPING;
 	if (rc == -EBUSY)
-		snprintf(message, LEAK_MESSAGE_MAX,
+		snprintf(message, TRACE_MESSAGE_MAX,
 			"%d cannot be scanned: another heaptop (%ld) is scanning it; try again "
 			"when that scan has ended",
 			(int)pid, process_of(tracer_tid));

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "src/leak/access/progress.h"
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 
 /* One per scan, all 0 at first. */
 struct leak_scan_lock {
@@ -22,8 +22,9 @@ struct leak_scan_lock {
 /* The heaptop that traces a process or one of its threads, by the pid of its tracing thread; 0:
  * none does. */
 pid_t leak_scan_lock_holder(pid_t pid);
-/* leak_stop, but stops nothing where another heaptop traces threads: then l->others, and -EPERM. */
-int leak_scan_lock_stop(struct leak_scan_lock *l, struct leak_stop *s, pid_t pid, char *message);
+/* trace_stop, but stops nothing where another heaptop traces threads: then l->others, and -EPERM.
+ */
+int leak_scan_lock_stop(struct leak_scan_lock *l, struct trace_stop *s, pid_t pid, char *message);
 /*
  * Waits a step of some milliseconds, which `progress` (may be NULL) reports. 0; -EBUSY: it has
  * been 10 s in all; -ECANCELED: the scan was cancelled.

@@ -35,10 +35,10 @@ static int last_instant_wait(struct leak_access *a)
 	a->exit_ns = a->start_ns = clock_monotonic_ns();
 	a->report->at_exit = rc == 0;
 	if (rc == -ESTALE)
-		snprintf(a->message, LEAK_MESSAGE_MAX,
+		snprintf(a->message, TRACE_MESSAGE_MAX,
 			"%d was not scanned: it called exec at its end", (int)a->pid);
 	else if (rc == -ESRCH)
-		snprintf(a->message, LEAK_MESSAGE_MAX,
+		snprintf(a->message, TRACE_MESSAGE_MAX,
 			"%d was not scanned: it ended before it could be stopped", (int)a->pid);
 	return rc;
 }
@@ -97,7 +97,7 @@ int leak_stop_access_detach(struct leak_access *a)
 
 int leak_stop_access_release(struct leak_access *a)
 {
-	leak_stop_release(&a->stop);
+	trace_stop_release(&a->stop);
 	if (!a->report->copied)
 		a->report->stop_ns = clock_monotonic_ns() - a->start_ns;
 	a->report->copy_left = false;

@@ -56,7 +56,7 @@ static bool is_dispatched(pid_t tid)
 }
 
 /* Whether a thread is inside a restartable sequence (rseq(2)), which it must not leave. */
-static bool is_in_sequence(const struct leak_thread *t)
+static bool is_in_sequence(const struct trace_thread *t)
 {
 	struct __ptrace_rseq_configuration c = { 0 };
 	long word;
@@ -76,14 +76,14 @@ static bool in_stub(const struct leak_stub *s, const struct user_regs_struct *r)
 }
 
 /* A thread that only we stopped, preferably in a system call. */
-static struct leak_thread *thread_choose(const struct leak_stub *s)
+static struct trace_thread *thread_choose(const struct leak_stub *s)
 {
-	struct leak_thread *other = NULL;
+	struct trace_thread *other = NULL;
 
 	for (size_t i = 0; i < s->stop->count; i++) {
-		struct leak_thread *t = &s->stop->thread[i];
+		struct trace_thread *t = &s->stop->thread[i];
 
-		if (t->state != LEAK_THREAD_STOPPED || !t->held || t->signal != 0 ||
+		if (t->state != TRACE_THREAD_STOPPED || !t->held || t->signal != 0 ||
 			t->regs.cs != USER_CODE || has_filter(t->tid) || is_dispatched(t->tid))
 			continue;
 		if ((long)t->regs.orig_rax >= 0)
@@ -98,7 +98,7 @@ static struct leak_thread *thread_choose(const struct leak_stub *s)
 static bool is_underway(const struct leak_stub *s)
 {
 	for (size_t i = 0; i < s->stop->count; i++)
-		if (s->stop->thread[i].state == LEAK_THREAD_STOPPED &&
+		if (s->stop->thread[i].state == TRACE_THREAD_STOPPED &&
 			in_stub(s, &s->stop->thread[i].regs))
 			return true;
 	return false;
@@ -140,7 +140,7 @@ static bool area_write(struct leak_stub *s)
 	return process_vm_writev(memory_tid(s), &here, 1, &there, 1, 0) == (ssize_t)sizeof(s->area);
 }
 
-bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at)
+bool leak_stub_open(struct leak_stub *s, struct trace_stop *stop, uint64_t at)
 {
 	*s = (struct leak_stub){ .stop = stop, .at = at };
 	return at != 0 && area_read(s);
@@ -159,7 +159,7 @@ bool leak_stub_is_call(int status)
 }
 
 /* The launcher reaps our own child. */
-int leak_stub_await(const struct leak_stop *stop, pid_t pid, uint64_t ns)
+int leak_stub_await(const struct trace_stop *stop, pid_t pid, uint64_t ns)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	uint64_t until = clock_monotonic_ns() + ns;
@@ -212,14 +212,14 @@ long leak_stub_result(const struct leak_stub *s)
 /* The area is written first, and signals are blocked last. */
 bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 {
-	struct leak_thread *t = s->thread;
+	struct trace_thread *t = s->thread;
 	struct user_regs_struct r, stub = t->regs;
 	void *options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD);
 	uint64_t all = ~UINT64_C(0);
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0)
 		return false;
-	leak_stop_resume_registers(t, &r);
+	trace_stop_resume_registers(t, &r);
 	s->area = (struct ht_copy){ .magic = HT_COPY_MAGIC,
 		.stub = s->area.stub,
 		.stub_end = s->area.stub_end,
@@ -258,7 +258,7 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
  */
 bool leak_stub_return(struct leak_stub *s, int status)
 {
-	struct leak_thread *t = s->thread;
+	struct trace_thread *t = s->thread;
 
 	if (leak_stub_is_call(status) || leak_stub_is_event(status, PTRACE_EVENT_CLONE)) {
 		ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
@@ -268,7 +268,7 @@ bool leak_stub_return(struct leak_stub *s, int status)
 		} while (leak_stub_is_event(status, PTRACE_EVENT_CLONE));
 	}
 	if (status < 0) {
-		t->state = LEAK_THREAD_GONE;
+		t->state = TRACE_THREAD_GONE;
 		return false;
 	}
 	/* SIGSTOP cannot be blocked: the thread takes it when it goes on. */
@@ -281,7 +281,7 @@ bool leak_stub_return(struct leak_stub *s, int status)
 
 #else
 
-bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at)
+bool leak_stub_open(struct leak_stub *s, struct trace_stop *stop, uint64_t at)
 {
 	return false;
 }
@@ -316,7 +316,7 @@ bool leak_stub_return(struct leak_stub *s, int status)
 	return false;
 }
 
-int leak_stub_await(const struct leak_stop *stop, pid_t pid, uint64_t ns)
+int leak_stub_await(const struct trace_stop *stop, pid_t pid, uint64_t ns)
 {
 	return -1;
 }

@@ -7,18 +7,18 @@
 #define SRC_LEAK_ACCESS_STUB_H
 
 #include "shm/copy.h"
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 
 struct leak_stub {
-	struct leak_stop *stop;
-	struct leak_thread *thread; /* the thread that runs the stub */
+	struct trace_stop *stop;
+	struct trace_thread *thread; /* the thread that runs the stub */
 	struct ht_copy area;
 	uint64_t at; /* the area's address in the process: read_copy_at */
 	uint64_t mask; /* the signals that the thread blocked */
 };
 
 /* Reads the library's description of its stubs. False: it has none. */
-bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at);
+bool leak_stub_open(struct leak_stub *s, struct trace_stop *stop, uint64_t at);
 /* Chooses the thread. NULL, or why none can be used (static). */
 const char *leak_stub_choose(struct leak_stub *s);
 /* Points the thread at `entry`. False: it must not go on, and only the end of our thread can resume
@@ -37,7 +37,7 @@ long leak_stub_result(const struct leak_stub *s);
 bool leak_stub_return(struct leak_stub *s, int status);
 
 /* Waits until a process that we trace stops: the status; -1: it has ended, or took too long. */
-int leak_stub_await(const struct leak_stop *stop, pid_t pid, uint64_t ns);
+int leak_stub_await(const struct trace_stop *stop, pid_t pid, uint64_t ns);
 bool leak_stub_is_call(int status);
 bool leak_stub_is_event(int status, int event);
 

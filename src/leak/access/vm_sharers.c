@@ -29,12 +29,12 @@ void leak_vm_sharers_find(struct leak_vm_sharers *s, pid_t pid)
 	proc_children(pid, child_visit, s);
 }
 
-void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct leak_stop *stop)
+void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct trace_stop *stop)
 {
-	if (leak_stop_running(stop) > 0)
+	if (trace_stop_running(stop) > 0)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
-		struct leak_thread *t;
+		struct trace_thread *t;
 
 		if (!is_shared(s->of, s->pid[i]))
 			continue;
@@ -43,6 +43,6 @@ void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct leak_stop *sto
 			return;
 		stop->thread = t;
 		t[stop->count++] =
-			(struct leak_thread){ .tid = s->pid[i], .state = LEAK_THREAD_UNSEIZED };
+			(struct trace_thread){ .tid = s->pid[i], .state = TRACE_THREAD_UNSEIZED };
 	}
 }

@@ -9,7 +9,7 @@
 #ifndef SRC_LEAK_ACCESS_VM_SHARERS_H
 #define SRC_LEAK_ACCESS_VM_SHARERS_H
 
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 
 #define LEAK_VM_SHARERS_MAX 16u /* one is enough to report it */
 
@@ -22,6 +22,6 @@ struct leak_vm_sharers {
 /* Before the process is stopped: lists its children, thread by thread. */
 void leak_vm_sharers_find(struct leak_vm_sharers *s, pid_t pid);
 /* While it is stopped: adds those that still share its memory to the threads, as not stopped. */
-void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct leak_stop *stop);
+void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct trace_stop *stop);
 
 #endif

@@ -16,7 +16,7 @@
 struct scan {
 	struct leak_roots *roots;
 	struct leak_space *space;
-	const struct leak_stop *stop;
+	const struct trace_stop *stop;
 	struct leak_graph *graph;
 	bool bins; /* malloc may keep its words here, which point to chunk headers */
 	uint64_t skip_end; /* the library's memory reaches up to here */
@@ -219,24 +219,24 @@ static void brk_scan(struct scan *s, const struct leak_map *m)
 /* ---- stacks ---- */
 
 #ifdef __x86_64__
-static uint64_t stack_pointer(const struct leak_thread *t)
+static uint64_t stack_pointer(const struct trace_thread *t)
 {
 	return t->regs.rsp;
 }
 #else
-static uint64_t stack_pointer(const struct leak_thread *t)
+static uint64_t stack_pointer(const struct trace_thread *t)
 {
 	return 0;
 }
 #endif
 
-struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct leak_thread *t)
+struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct trace_thread *t)
 {
 	uint64_t data;
 
-	if (t->state != LEAK_THREAD_STOPPED)
+	if (t->state != TRACE_THREAD_STOPPED)
 		return (struct leak_thread_places){ .tid = t->tid };
-	data = leak_stop_thread_pointer(t);
+	data = trace_stop_thread_pointer(t);
 	return (struct leak_thread_places){ t->tid, stack_pointer(t), data, leak_tls_of(s, data) };
 }
 
@@ -256,12 +256,13 @@ static bool has_guard(const struct scan *s, const struct leak_map *m)
 
 /* Whether a mapping is the stack of this thread and nothing else: the first thread's, or one of
  * pthread_create, with the thread's data at its end. */
-static bool is_stack_of(const struct scan *s, const struct leak_map *m, const struct leak_thread *t)
+static bool is_stack_of(
+	const struct scan *s, const struct leak_map *m, const struct trace_thread *t)
 {
 	if (strcmp(m->path, "[stack]") == 0)
 		return true;
-	return has_guard(s, m) && lies_in(m, leak_stop_thread_pointer(t)) &&
-	       m->end - leak_stop_thread_pointer(t) < THREAD_BYTES;
+	return has_guard(s, m) && lies_in(m, trace_stop_thread_pointer(t)) &&
+	       m->end - trace_stop_thread_pointer(t) < THREAD_BYTES;
 }
 
 /*
@@ -270,12 +271,12 @@ static bool is_stack_of(const struct scan *s, const struct leak_map *m, const st
  */
 static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 {
-	const struct leak_thread *found = NULL;
+	const struct trace_thread *found = NULL;
 
 	for (size_t i = 0; i < s->stop->count; i++) {
-		const struct leak_thread *t = &s->stop->thread[i];
+		const struct trace_thread *t = &s->stop->thread[i];
 
-		if (t->state != LEAK_THREAD_STOPPED || !lies_in(m, stack_pointer(t)))
+		if (t->state != TRACE_THREAD_STOPPED || !lies_in(m, stack_pointer(t)))
 			continue;
 		if (found)
 			return m->start;
@@ -298,7 +299,7 @@ static bool is_of_thread(const struct scan *s, const struct leak_map *m)
 {
 	for (size_t i = 0; i < s->stop->count; i++)
 		if (lies_in(m, stack_pointer(&s->stop->thread[i])) ||
-			lies_in(m, leak_stop_thread_pointer(&s->stop->thread[i])))
+			lies_in(m, trace_stop_thread_pointer(&s->stop->thread[i])))
 			return true;
 	return false;
 }
@@ -335,7 +336,7 @@ static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 	if (has_guard(s, m) && !is_of_thread(s, m))
 		leak_space_stream(s->space, from, m->end, tcb_visit, &search);
 	/* A thread that did not stop has its stack, too. */
-	return search.alive && leak_stop_running(s->stop) > 0 ? 0 : search.found;
+	return search.alive && trace_stop_running(s->stop) > 0 ? 0 : search.found;
 }
 
 /* ---- mappings ---- */
@@ -406,7 +407,7 @@ static void saved_scan(struct scan *s, const struct leak_exit_stack *e)
 				LEAK_SAVED_REGISTERS, false);
 }
 
-static void registers_scan(struct scan *s, const struct leak_thread *t)
+static void registers_scan(struct scan *s, const struct trace_thread *t)
 {
 	unsigned kinds = s->roots->kinds;
 
@@ -422,13 +423,13 @@ static void registers_scan(struct scan *s, const struct leak_thread *t)
 			t->vector_bytes / sizeof(uint64_t), false);
 }
 
-void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struct leak_stop *stop,
+void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struct trace_stop *stop,
 	struct leak_graph *g)
 {
 	struct scan s = { .roots = r, .space = space, .stop = stop, .graph = g };
 
 	for (size_t i = 0; i < stop->count; i++)
-		if (stop->thread[i].state == LEAK_THREAD_STOPPED)
+		if (stop->thread[i].state == TRACE_THREAD_STOPPED)
 			registers_scan(&s, &stop->thread[i]);
 	if (r->kinds & LEAK_ROOT_TLS)
 		tls_scan(&s);

@@ -12,7 +12,7 @@
 #include "src/leak/analysis/graph.h"
 #include "src/leak/analysis/result.h"
 #include "src/leak/access/space.h"
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 
 enum leak_root {
 	LEAK_ROOT_REGISTERS = 1, /* general registers */
@@ -38,9 +38,9 @@ struct leak_roots {
 };
 
 /* A thread's stack and data; 0 if it did not stop. */
-struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct leak_thread *t);
+struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct trace_thread *t);
 /* Adds the words of all roots to the graph. */
-void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct leak_stop *stop,
+void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct trace_stop *stop,
 	struct leak_graph *g);
 
 #endif

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 #include "src/util/clock.h"
 #include "tests/check.h"
 
@@ -64,13 +64,13 @@ struct stopper {
 static void *stop_and_go(void *ctx)
 {
 	struct stopper *s = ctx;
-	char message[LEAK_MESSAGE_MAX];
-	struct leak_stop stop;
+	char message[TRACE_MESSAGE_MAX];
+	struct trace_stop stop;
 
-	s->rc = leak_stop(&stop, s->pid, message);
+	s->rc = trace_stop(&stop, s->pid, "scanned", message);
 	s->stands = true;
 	if (s->rc == 0)
-		leak_stop_release(&stop);
+		trace_stop_release(&stop);
 	return NULL;
 }
 

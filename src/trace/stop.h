@@ -5,8 +5,8 @@
  * end then: the kernel detaches whatever an ending thread still traces, such as a thread that
  * had not stopped. That is also so if we are killed.
  */
-#ifndef SRC_LEAK_ACCESS_STOP_H
-#define SRC_LEAK_ACCESS_STOP_H
+#ifndef SRC_TRACE_STOP_H
+#define SRC_TRACE_STOP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,22 +14,22 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#define LEAK_MESSAGE_MAX 256
+#define TRACE_MESSAGE_MAX 256
 
-enum leak_thread_state {
-	LEAK_THREAD_RUNS, /* seized, not stopped */
-	LEAK_THREAD_STOPPED,
-	LEAK_THREAD_UNSEIZED, /* it cannot be seized */
-	LEAK_THREAD_GONE,
+enum trace_thread_state {
+	TRACE_THREAD_RUNS, /* seized, not stopped */
+	TRACE_THREAD_STOPPED,
+	TRACE_THREAD_UNSEIZED, /* it cannot be seized */
+	TRACE_THREAD_GONE,
 };
 
-struct leak_thread {
+struct trace_thread {
 	pid_t tid;
-	enum leak_thread_state state;
+	enum trace_thread_state state;
 	int signal; /* a signal that it was about to take when it stopped; 0: none */
 	bool held; /* stopped by us alone */
 	int event; /* PTRACE_EVENT_* of the last stop; 0: a signal */
-	bool reports; /* its options are set: leak_stop_trace */
+	bool reports; /* its options are set: trace_stop_trace */
 	bool leaving; /* it was resumed at its end: it ends, and stops no more (exit_stop.h) */
 	struct user_regs_struct regs; /* at its last stop */
 	struct user_regs_struct now; /* with which it is resumed */
@@ -37,13 +37,13 @@ struct leak_thread {
 	size_t vector_bytes;
 };
 
-struct leak_stop {
+struct trace_stop {
 	pid_t pid;
 	bool is_child; /* it is our own child: its end is for its launcher to reap */
-	struct leak_thread *thread;
+	struct trace_thread *thread;
 	size_t count;
 	bool whole; /* nothing of it runs: all threads stopped in time */
-	bool detached; /* leak_stop_detach */
+	bool detached; /* trace_stop_detach */
 	uint64_t deadline_ns; /* for threads that can stop at once */
 	uint64_t starved_ns; /* for threads that wait for a processor */
 };
@@ -51,45 +51,47 @@ struct leak_stop {
 /*
  * Stops all threads and reads their registers. A thread that does not stop in time stays as it
  * is: within 0.2 s (it waits for a disk, or for a child of vfork), or within 2 s more if it
- * waits for a processor. 0, or -errno with a message: nothing was stopped.
+ * waits for a processor. 0, or -errno with a message: nothing was stopped. `done`: what cannot be
+ * done to it then, for the message ("scanned").
  */
-int leak_stop(struct leak_stop *s, pid_t pid, char *message);
+int trace_stop(struct trace_stop *s, pid_t pid, const char *done, char *message);
 /* The same, within `ns`, for a caller that can do without. */
-int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message);
+int trace_stop_within(
+	struct trace_stop *s, pid_t pid, uint64_t ns, const char *done, char *message);
 /* Stops one thread. 0, or -ESRCH: it did not stop. */
-int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid);
+int trace_stop_thread(struct trace_stop *s, pid_t pid, pid_t tid);
 /* The tracer of a process; 0: none. */
-pid_t leak_stop_tracer(pid_t pid);
+pid_t trace_stop_tracer(pid_t pid);
 /*
  * Resumes threads for which `is_busy` is true for a moment, and stops them again. Returns how
  * many there were.
  */
-size_t leak_stop_retry(
-	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx);
+size_t trace_stop_retry(
+	struct trace_stop *s, bool (*is_busy)(void *ctx, const struct trace_thread *t), void *ctx);
 /*
  * For a stopped process that goes on while traced (exit_stop.h). `trace` sets the PTRACE_O_* of
  * `options` on all stopped threads that do not have them, `resume` resumes a thread, `poll`
  * notes whether it has stopped or ended since, `add` takes a thread that the kernel has seized
  * for us. 0 or -errno.
  */
-int leak_stop_trace(struct leak_stop *s, unsigned long options);
-void leak_stop_resume(struct leak_stop *s, struct leak_thread *t);
-void leak_stop_poll(struct leak_stop *s, struct leak_thread *t);
-int leak_stop_add(struct leak_stop *s, pid_t tid);
+int trace_stop_trace(struct trace_stop *s, unsigned long options);
+void trace_stop_resume(struct trace_stop *s, struct trace_thread *t);
+void trace_stop_poll(struct trace_stop *s, struct trace_thread *t);
+int trace_stop_add(struct trace_stop *s, pid_t tid);
 /* The state of a thread as in /proc/PID/task/TID/stat; 'X': there is none. */
-char leak_stop_state(const struct leak_stop *s, pid_t tid);
+char trace_stop_state(const struct trace_stop *s, pid_t tid);
 /* The thread pointer of a stopped thread; 0: unknown on this architecture. */
-uint64_t leak_stop_thread_pointer(const struct leak_thread *t);
+uint64_t trace_stop_thread_pointer(const struct trace_thread *t);
 /* The number of threads that did not stop. */
-size_t leak_stop_running(const struct leak_stop *s);
+size_t trace_stop_running(const struct trace_stop *s);
 /* Resumes all threads for good. Their registers stay known. */
-void leak_stop_detach(struct leak_stop *s);
+void trace_stop_detach(struct trace_stop *s);
 /* Frees `s`, and resumes its threads before, if that was not done. */
-void leak_stop_release(struct leak_stop *s);
+void trace_stop_release(struct trace_stop *s);
 /*
  * The registers with which a thread may be resumed later, from elsewhere, as the kernel would
  * resume it now: a system call that the stop interrupted is restarted.
  */
-void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_struct *r);
+void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r);
 
 #endif

@@ -7,7 +7,7 @@
  * epoll_wait, sigtimedwait, semtimedop and others). Such a call is restarted. Its time limit
  * begins anew.
  */
-#include "src/leak/access/stop.h"
+#include "src/trace/stop.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -48,7 +48,7 @@ static void pause_ns(long ns)
 	nanosleep(&t, NULL);
 }
 
-static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
+static struct trace_thread *thread_find(const struct trace_stop *s, pid_t tid)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->thread[i].tid == tid)
@@ -72,7 +72,7 @@ static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
  * kernel decides, which checks for signals then; it has an error number for such calls. An
  * interrupted close has closed already.
  */
-static void syscall_restart(struct leak_thread *t)
+static void syscall_restart(struct trace_thread *t)
 {
 	struct user_regs_struct *r = &t->now;
 
@@ -82,12 +82,12 @@ static void syscall_restart(struct leak_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
 }
 
-uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
+uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
 {
 	return t->regs.fs_base;
 }
 
-void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_struct *r)
+void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 	if ((long)r->orig_rax < 0)
@@ -109,24 +109,24 @@ void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_st
 	}
 }
 #else
-uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
+uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
 {
 	return 0;
 }
 
-void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_struct *r)
+void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 }
 
-static void syscall_restart(struct leak_thread *t)
+static void syscall_restart(struct trace_thread *t)
 {
 }
 #endif
 
-static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
+static void thread_go(struct trace_stop *s, struct trace_thread *t, bool for_good)
 {
-	if (t->state == LEAK_THREAD_STOPPED)
+	if (t->state == TRACE_THREAD_STOPPED)
 		syscall_restart(t);
 	ptrace(for_good ? PTRACE_DETACH : PTRACE_CONT, t->tid, NULL,
 		(void *)(uintptr_t)(unsigned)t->signal);
@@ -136,14 +136,14 @@ static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
 /* ---- stopping ---- */
 
 /* Reaps a thread that we trace. The launcher reaps our own child. */
-static void exit_reap(struct leak_stop *s, struct leak_thread *t)
+static void exit_reap(struct trace_stop *s, struct trace_thread *t)
 {
-	t->state = LEAK_THREAD_GONE;
+	t->state = TRACE_THREAD_GONE;
 	if (t->tid != s->pid || !s->is_child)
 		waitpid(t->tid, NULL, __WALL | WNOHANG);
 }
 
-static void registers_read(struct leak_thread *t)
+static void registers_read(struct trace_thread *t)
 {
 	struct iovec io = { .iov_len = VECTORS_MAX };
 
@@ -161,7 +161,7 @@ static void registers_read(struct leak_thread *t)
 }
 
 /* Whether a seized thread has stopped or ended. */
-void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
+void trace_stop_poll(struct trace_stop *s, struct trace_thread *t)
 {
 	siginfo_t info = { 0 };
 	int status;
@@ -169,7 +169,7 @@ void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
 	if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
 		0) {
 		if (errno == ECHILD)
-			t->state = LEAK_THREAD_GONE;
+			t->state = TRACE_THREAD_GONE;
 		return;
 	}
 	if (info.si_pid == 0)
@@ -181,7 +181,7 @@ void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
 	}
 	if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid || !WIFSTOPPED(status))
 		return;
-	t->state = LEAK_THREAD_STOPPED;
+	t->state = TRACE_THREAD_STOPPED;
 	t->event = status >> 16;
 	/* It stopped before taking a signal, which it gets when it is resumed. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
@@ -189,18 +189,18 @@ void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
 	registers_read(t);
 }
 
-size_t leak_stop_running(const struct leak_stop *s)
+size_t trace_stop_running(const struct trace_stop *s)
 {
 	size_t running = 0;
 
 	for (size_t i = 0; i < s->count; i++)
-		running += s->thread[i].state == LEAK_THREAD_RUNS ||
-			   s->thread[i].state == LEAK_THREAD_UNSEIZED;
+		running += s->thread[i].state == TRACE_THREAD_RUNS ||
+			   s->thread[i].state == TRACE_THREAD_UNSEIZED;
 	return running;
 }
 
 /* As in /proc/PID/task/TID/stat; 'X': there is no such thread. */
-char leak_stop_state(const struct leak_stop *s, pid_t tid)
+char trace_stop_state(const struct trace_stop *s, pid_t tid)
 {
 	char path[64], text[1024];
 	struct proc_reading r = { 0 };
@@ -211,36 +211,36 @@ char leak_stop_state(const struct leak_stop *s, pid_t tid)
 	return got <= 0 || proc_parse_stat(text, (size_t)got, &r) != 0 ? 'X' : r.state;
 }
 
-static bool is_zombie(const struct leak_stop *s, pid_t tid)
+static bool is_zombie(const struct trace_stop *s, pid_t tid)
 {
-	char state = leak_stop_state(s, tid);
+	char state = trace_stop_state(s, tid);
 
 	return state == 'Z' || state == 'X';
 }
 
 /* Whether to wait on: not for a thread that sleeps uninterruptibly. The next poll sees one that has
  * stopped since the last. */
-static bool is_worth_waiting(const struct leak_stop *s)
+static bool is_worth_waiting(const struct trace_stop *s)
 {
 	uint64_t now = clock_monotonic_ns();
 
 	for (size_t i = 0; i < s->count && now > s->deadline_ns && now <= s->starved_ns; i++)
-		if (s->thread[i].state == LEAK_THREAD_RUNS &&
-			leak_stop_state(s, s->thread[i].tid) != 'D')
+		if (s->thread[i].state == TRACE_THREAD_RUNS &&
+			trace_stop_state(s, s->thread[i].tid) != 'D')
 			return true;
 	return now <= s->deadline_ns;
 }
 
 /* Waits for all threads that were interrupted. */
-static void threads_wait(struct leak_stop *s)
+static void threads_wait(struct trace_stop *s)
 {
 	for (;;) {
 		bool waits = false;
 
 		for (size_t i = 0; i < s->count; i++) {
-			if (s->thread[i].state == LEAK_THREAD_RUNS)
-				leak_stop_poll(s, &s->thread[i]);
-			waits |= s->thread[i].state == LEAK_THREAD_RUNS;
+			if (s->thread[i].state == TRACE_THREAD_RUNS)
+				trace_stop_poll(s, &s->thread[i]);
+			waits |= s->thread[i].state == TRACE_THREAD_RUNS;
 		}
 		if (!waits || !is_worth_waiting(s))
 			return;
@@ -249,29 +249,29 @@ static void threads_wait(struct leak_stop *s)
 }
 
 /* 1; 0: it has ended; or -errno. */
-static int thread_add(struct leak_stop *s, pid_t tid)
+static int thread_add(struct trace_stop *s, pid_t tid)
 {
-	struct leak_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
+	struct trace_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
 	int rc;
 
 	if (!t)
 		return -ENOMEM;
 	s->thread = t;
 	t += s->count;
-	*t = (struct leak_thread){ .tid = tid };
+	*t = (struct trace_thread){ .tid = tid };
 	rc = ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ? -errno : 0;
 	if (rc == -ESRCH || (rc != 0 && is_zombie(s, tid)))
 		return 0;
 	s->count++;
 	if (rc != 0)
-		t->state = LEAK_THREAD_UNSEIZED;
+		t->state = TRACE_THREAD_UNSEIZED;
 	else
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return rc != 0 ? rc : 1;
 }
 
 /* Seizes new threads. Returns how many, or the first error if none could be seized. */
-static int threads_seize(struct leak_stop *s)
+static int threads_seize(struct trace_stop *s)
 {
 	char path[64];
 	struct dirent *d;
@@ -297,7 +297,7 @@ static int threads_seize(struct leak_stop *s)
 }
 
 /* Repeats until two listings in a row have no new thread. */
-static int threads_stop(struct leak_stop *s)
+static int threads_stop(struct trace_stop *s)
 {
 	int clean = 0;
 	uint64_t now;
@@ -312,16 +312,16 @@ static int threads_stop(struct leak_stop *s)
 		clean = rc > 0 ? 0 : clean + 1;
 		/* Threads that wait for a processor have stopped by now, or never will. */
 		now = clock_monotonic_ns();
-		if (now > s->starved_ns || (now > s->deadline_ns && leak_stop_running(s) > 0))
+		if (now > s->starved_ns || (now > s->deadline_ns && trace_stop_running(s) > 0))
 			break;
 	}
-	s->whole = clean >= 2 && leak_stop_running(s) == 0;
+	s->whole = clean >= 2 && trace_stop_running(s) == 0;
 	return 0;
 }
 
 /* ---- why not ---- */
 
-pid_t leak_stop_tracer(pid_t pid)
+pid_t trace_stop_tracer(pid_t pid)
 {
 	char path[64], text[4096];
 	const char *p;
@@ -333,26 +333,27 @@ pid_t leak_stop_tracer(pid_t pid)
 	return p ? (pid_t)strtol(p + strlen("\nTracerPid:"), NULL, 10) : 0;
 }
 
-static int refusal(pid_t pid, int rc, char *message)
+static int refusal(pid_t pid, int rc, const char *done, char *message)
 {
-	pid_t tracer = leak_stop_tracer(pid);
+	pid_t tracer = trace_stop_tracer(pid);
 
 	if (rc == -ESRCH)
-		snprintf(message, LEAK_MESSAGE_MAX, "%d cannot be scanned: it has ended", (int)pid);
+		snprintf(message, TRACE_MESSAGE_MAX, "%d cannot be %s: it has ended", (int)pid,
+			done);
 	else if (shortage_is(rc))
-		snprintf(message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: its threads cannot be listed: %s", (int)pid,
+		snprintf(message, TRACE_MESSAGE_MAX,
+			"%d cannot be %s: its threads cannot be listed: %s", (int)pid, done,
 			strerror(-rc));
 	else if (tracer > 0)
-		snprintf(message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: it is traced by %d (a debugger "
+		snprintf(message, TRACE_MESSAGE_MAX,
+			"%d cannot be %s: it is traced by %d (a debugger "
 			"or strace; end that first)",
-			(int)pid, (int)tracer);
+			(int)pid, done, (int)tracer);
 	else
-		snprintf(message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: no permission to stop it (ptrace: %s; run heaptop "
+		snprintf(message, TRACE_MESSAGE_MAX,
+			"%d cannot be %s: no permission to stop it (ptrace: %s; run heaptop "
 			"as root, or start the program with it)",
-			(int)pid, strerror(-rc));
+			(int)pid, done, strerror(-rc));
 	return rc;
 }
 
@@ -363,20 +364,20 @@ static bool is_our_child(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-static void stop_begin(struct leak_stop *s, pid_t pid)
+static void stop_begin(struct trace_stop *s, pid_t pid)
 {
 	/* Sleeps of some microseconds take 50 more by default. */
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
+	*s = (struct trace_stop){ .pid = pid, .is_child = is_our_child(pid) };
 }
 
-static void timeouts_start(struct leak_stop *s)
+static void timeouts_start(struct trace_stop *s)
 {
 	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
 	s->starved_ns = s->deadline_ns + STARVED_NS;
 }
 
-static int stop_all(struct leak_stop *s, pid_t pid, char *message)
+static int stop_all(struct trace_stop *s, pid_t pid, const char *done, char *message)
 {
 	int rc = threads_stop(s);
 
@@ -384,68 +385,68 @@ static int stop_all(struct leak_stop *s, pid_t pid, char *message)
 		rc = -ESRCH;
 	if (rc == 0)
 		return 0;
-	refusal(pid, rc, message);
-	leak_stop_release(s);
+	refusal(pid, rc, done, message);
+	trace_stop_release(s);
 	return rc;
 }
 
-int leak_stop(struct leak_stop *s, pid_t pid, char *message)
+int trace_stop(struct trace_stop *s, pid_t pid, const char *done, char *message)
 {
 	stop_begin(s, pid);
 	timeouts_start(s);
-	return stop_all(s, pid, message);
+	return stop_all(s, pid, done, message);
 }
 
-int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
+int trace_stop_within(struct trace_stop *s, pid_t pid, uint64_t ns, const char *done, char *message)
 {
 	stop_begin(s, pid);
 	s->deadline_ns = s->starved_ns = clock_monotonic_ns() + ns;
-	return stop_all(s, pid, message);
+	return stop_all(s, pid, done, message);
 }
 
-int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid)
+int trace_stop_thread(struct trace_stop *s, pid_t pid, pid_t tid)
 {
 	stop_begin(s, pid);
 	timeouts_start(s);
 	if (thread_add(s, tid) > 0)
 		threads_wait(s);
-	if (s->count == 1 && s->thread[0].state == LEAK_THREAD_STOPPED)
+	if (s->count == 1 && s->thread[0].state == TRACE_THREAD_STOPPED)
 		return 0;
-	leak_stop_release(s);
+	trace_stop_release(s);
 	return -ESRCH;
 }
 
-size_t leak_stop_retry(
-	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx)
+size_t trace_stop_retry(
+	struct trace_stop *s, bool (*is_busy)(void *ctx, const struct trace_thread *t), void *ctx)
 {
 	size_t busy = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		struct leak_thread *t = &s->thread[i];
+		struct trace_thread *t = &s->thread[i];
 
-		if (t->state != LEAK_THREAD_STOPPED || !is_busy(ctx, t))
+		if (t->state != TRACE_THREAD_STOPPED || !is_busy(ctx, t))
 			continue;
 		busy++;
 		thread_go(s, t, false);
-		t->state = LEAK_THREAD_RUNS;
+		t->state = TRACE_THREAD_RUNS;
 	}
 	if (busy == 0)
 		return 0;
 	pause_ns(GO_NS);
 	for (size_t i = 0; i < s->count; i++)
-		if (s->thread[i].state == LEAK_THREAD_RUNS)
+		if (s->thread[i].state == TRACE_THREAD_RUNS)
 			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
 	timeouts_start(s);
 	threads_stop(s); /* they may have created new threads */
 	return busy;
 }
 
-int leak_stop_trace(struct leak_stop *s, unsigned long options)
+int trace_stop_trace(struct trace_stop *s, unsigned long options)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		struct leak_thread *t = &s->thread[i];
+		struct trace_thread *t = &s->thread[i];
 
-		if (t->state != LEAK_THREAD_STOPPED || t->reports)
+		if (t->state != TRACE_THREAD_STOPPED || t->reports)
 			continue;
 		if (ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 && errno != ESRCH)
 			return -errno;
@@ -454,9 +455,9 @@ int leak_stop_trace(struct leak_stop *s, unsigned long options)
 	return 0;
 }
 
-void leak_stop_resume(struct leak_stop *s, struct leak_thread *t)
+void trace_stop_resume(struct trace_stop *s, struct trace_thread *t)
 {
-	t->state = LEAK_THREAD_RUNS;
+	t->state = TRACE_THREAD_RUNS;
 	/* A job-control stop lasts until SIGCONT (ptrace(2), LISTEN). */
 	if (t->event == PTRACE_EVENT_STOP && t->signal == 0 && !t->held)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
@@ -464,9 +465,9 @@ void leak_stop_resume(struct leak_stop *s, struct leak_thread *t)
 		thread_go(s, t, false);
 }
 
-int leak_stop_add(struct leak_stop *s, pid_t tid)
+int trace_stop_add(struct trace_stop *s, pid_t tid)
 {
-	struct leak_thread *t;
+	struct trace_thread *t;
 
 	if (thread_find(s, tid))
 		return 0;
@@ -474,27 +475,27 @@ int leak_stop_add(struct leak_stop *s, pid_t tid)
 	if (!t)
 		return -ENOMEM;
 	s->thread = t;
-	s->thread[s->count++] = (struct leak_thread){ .tid = tid };
+	s->thread[s->count++] = (struct trace_thread){ .tid = tid };
 	return 0;
 }
 
-void leak_stop_detach(struct leak_stop *s)
+void trace_stop_detach(struct trace_stop *s)
 {
 	for (size_t i = 0; i < s->count && !s->detached; i++) {
 		/* A thread that stopped too late has a call to restart, like the others. */
-		if (s->thread[i].state == LEAK_THREAD_RUNS)
-			leak_stop_poll(s, &s->thread[i]);
-		if (s->thread[i].state == LEAK_THREAD_STOPPED)
+		if (s->thread[i].state == TRACE_THREAD_RUNS)
+			trace_stop_poll(s, &s->thread[i]);
+		if (s->thread[i].state == TRACE_THREAD_STOPPED)
 			thread_go(s, &s->thread[i], true);
 	}
 	s->detached = true;
 }
 
-void leak_stop_release(struct leak_stop *s)
+void trace_stop_release(struct trace_stop *s)
 {
-	leak_stop_detach(s);
+	trace_stop_detach(s);
 	for (size_t i = 0; i < s->count; i++)
 		free(s->thread[i].vectors);
 	free(s->thread);
-	*s = (struct leak_stop){ 0 };
+	*s = (struct trace_stop){ 0 };
 }
