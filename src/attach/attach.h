@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recording a process that was not started under heaptop, from now on, and leaving it as it was.
+ * At every instant the viewer may be killed: the process runs on, right, and the next viewer finds
+ * what was left. Each call blocks, for attach_timeout at most, and stops threads of the process for
+ * moments; any one thread of ours, which ends or detaches before another traces.
+ */
+#ifndef SRC_ATTACH_ATTACH_H
+#define SRC_ATTACH_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ATTACH_MESSAGE_MAX 512
+#define ATTACH_PATH_MAX	   512
+
+struct attach_options {
+	const char *library; /* path of libheaptop.so, as we see it */
+	const char *segment; /* path of the segment prepared for it, as we see it */
+	const char *allocators; /* as --allocators; NULL: none given */
+	bool follow; /* children, too */
+	uint64_t timeout_ns; /* to wait for a thread that can be used */
+	/* What is being done, one line without the pid; false: give up. May be NULL. */
+	bool (*progress)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/* What it cost the process: how often all of its threads stood still, and for how long. */
+struct attach_pauses {
+	uint32_t pauses;
+	uint64_t longest_ns, total_ns;
+};
+
+enum attach_state {
+	ATTACH_NONE, /* nothing of ours is there */
+	ATTACH_RECORDED, /* it was attached to: heaptop_attached says where its segment is */
+	ATTACH_LEFTOVER, /* something inert: the library, pads */
+	ATTACH_BROKEN_OFF, /* a viewer was killed in the middle: attach_begin and attach_end mend it
+			    */
+};
+
+/*
+ * Whether `pid` can be attached to, without touching it. 0, or -errno with a message of one line:
+ * what stands against it, and what would help.
+ */
+int attach_check(pid_t pid, char *message);
+/* What an earlier viewer has left in the process. */
+enum attach_state attach_state_of(pid_t pid);
+/* Loads the library if it is not there, and switches the recording on. 0, or -errno with a message:
+ * the process is as it was. */
+int attach_begin(pid_t pid, const struct attach_options *o, struct attach_pauses *p, char *message);
+/* Takes all jumps out, and has the library release its segment. What stays, inert: *stays bytes. 0,
+ * or -errno with a message. */
+int attach_end(
+	pid_t pid, uint64_t timeout_ns, struct attach_pauses *p, uint64_t *stays, char *message);
+
+#endif
