@@ -14,6 +14,7 @@
 #include "preload/record.h"
 #include "preload/record_map.h"
 #include "preload/recorder.h"
+#include "shm/before.h"
 #include "shm/note.h"
 
 #define API __attribute__((visibility("default")))
@@ -24,7 +25,7 @@ static uint64_t live_bytes(void)
 {
 	struct recorder *r = state_thread.recorder;
 
-	return counter_live(&state_segment, r ? r->slot : 0);
+	return before_live(&state_segment, r ? r->slot : 0);
 }
 
 static void note(enum ht_note_kind kind, const char *text)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "preload/recorder.h"
+#include "shm/before.h"
 #include "shm/history.h"
 #include "shm/live_entry.h"
 
@@ -42,5 +43,5 @@ void clock_publish(void)
 		ht_store_relaxed_64(&h->clock_ns, now);
 		ht_store_relaxed_32(&h->clock_birth, live_birth(segment_tick(&state_segment)));
 	}
-	history_note(&state_segment, slot, now, counter_live(&state_segment, slot));
+	history_note(&state_segment, slot, now, before_live(&state_segment, slot));
 }

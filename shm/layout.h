@@ -37,6 +37,7 @@
  *   notes       ht_note[HT_NOTES]: what the program said through heaptop.h, the latest of it; and
  *               ht_intended[]: leaks that it means to have
  *   wrong frees ht_wrong_frees: frees that the program should not have made
+ *   before      ht_before: what the program had allocated before it was recorded
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it;
  *               not in `committed`: each thread that begins to write there populates its ring
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
@@ -112,6 +113,14 @@
  * address
  * + HT_POOL_SPACE, and sites with ht_site.mapped. Their totals are header.pool_*.
  *
+ * Before: a program that was not started under heaptop has blocks from before. They are in no
+ * table. header.before_site is the first of HT_BEFORE_CLASSES sites, without frames, that stand for
+ * them: one for each size bucket of their usable sizes, and one for allocators whose blocks cannot
+ * be listed. A free of a block that is not in the live table counts there, as a free, with its
+ * usable size; nothing is allocated there. What there was, a viewer counts, once, and writes it to
+ * ht_before: readers add it to what these sites, and so the program, have allocated, and to every
+ * peak (shm/before.h).
+ *
  * Counting: a counter has one writer, the owner of its slot, so that a hot site costs no thread a
  * locked instruction or another thread's cache line. A site's numbers are the sums over its
  * counters, the program's those over the thread slots. Slot 0 is shared: by threads that found no
@@ -158,12 +167,12 @@
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and
  * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait` and
- * ht_thread.ring_tail, and count `notes_taken`. The viewer that
- * launches it is in `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that
- * is to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that
- * has stopped it may watch pages of the live table. Readers copy by pread. A reader may find any
- * word changing under it, and after a kill any unfinished update: it copies, then checks every
- * index against the sizes below.
+ * ht_thread.ring_tail, and count `notes_taken`; and one that attaches writes ht_before and
+ * `before_bytes`. The viewer that launches it is in `viewer`; a viewer that abandons its launch
+ * sets `family` to 0. A viewer that is to scan it for leaks at its end writes `leak_ask`,
+ * `leak_done` and `leak_beat`, and one that has stopped it may watch pages of the live table.
+ * Readers copy by pread. A reader may find any word changing under it, and after a kill any
+ * unfinished update: it copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -192,6 +201,7 @@
  *           free; and -> readers: a point before the number of points, an odd sequence before
  *           points move, an even one after
  *   NOTE    note_write -> readers: a note before its number
+ *   BEFORE  before_publish -> readers: what there was before its time
  *   INTEND  note_intend -> readers: a block's address before its time
  *   RATE    sample.c -> readers: the rate of a change before its time
  *   WHY     lifecycle.c -> readers: header.why before its first byte, and that before the state
@@ -284,6 +294,7 @@ enum ht_region_id {
 	HT_REGION_MAPPINGS,
 	HT_REGION_NOTES,
 	HT_REGION_WRONG_FREES,
+	HT_REGION_BEFORE,
 	HT_REGION_RINGS,
 	HT_REGION_PIECES,
 	HT_REGION_COUNT
@@ -294,8 +305,11 @@ struct ht_region {
 	uint64_t bytes;
 };
 
-/* Who allocated, or, from HT_FN_FREE on, freed wrongly: the pc of a leaf node. Names:
- * ht_function_name(). */
+/* One for each size bucket, and one for blocks of unknown size. */
+#define HT_BEFORE_CLASSES (HT_SIZE_BUCKETS + 1)
+
+/* Who allocated, or, from HT_FN_FREE to HT_FN_DELETE_ARRAY_ALIGNED, freed wrongly: the pc of a leaf
+ * node. Names: ht_function_name(). */
 enum ht_function {
 	HT_FN_NONE,
 	HT_FN_MALLOC,
@@ -328,6 +342,9 @@ enum ht_function {
 	HT_FN_DELETE_ARRAY,
 	HT_FN_DELETE_ALIGNED,
 	HT_FN_DELETE_ARRAY_ALIGNED,
+	/* Blocks from before the recording, by class. */
+	HT_FN_BEFORE,
+	HT_FN_BEFORE_LAST = HT_FN_BEFORE + HT_BEFORE_CLASSES - 1,
 	HT_FUNCTION_COUNT,
 	/* From here on: the name is that of a ht_patched, whose number follows by subtraction. */
 	HT_FN_NAMED = 1024
@@ -337,6 +354,12 @@ enum ht_function {
 static inline int ht_function_maps(uint32_t function)
 {
 	return function >= HT_FN_MMAP && function <= HT_FN_POOL;
+}
+
+/* Whether a function stands for the blocks from before the recording. */
+static inline int ht_function_is_before(uint32_t function)
+{
+	return function >= HT_FN_BEFORE && function <= HT_FN_BEFORE_LAST;
 }
 
 /* Functions that belong together: a block of one family must be freed by the same. */
@@ -840,6 +863,20 @@ static inline uint64_t ht_wrong_key(uint32_t kind, uint32_t site, uint32_t alloc
 	       (uint64_t)alloc_site << HT_WRONG_ALLOC_SHIFT | site;
 }
 
+/* ---- before ---- */
+
+/* What there was, of each class: the blocks of a walk through the heap, and those freed until then.
+ * So a class has this much less what its site counts as freed. */
+struct ht_before_class {
+	uint64_t blocks, bytes; /* usable bytes */
+};
+
+struct ht_before {
+	uint64_t ns; /* CLOCK_MONOTONIC, of the walk; written last (edge BEFORE). 0: none yet */
+	uint64_t reserved[7];
+	struct ht_before_class of[HT_BEFORE_CLASSES];
+};
+
 /* Live bytes over time: point i is the largest value in [i, i+1) * step_ns since start. When all
  * points are used, neighbours merge and step_ns doubles. */
 struct ht_history {
@@ -1012,6 +1049,10 @@ struct ht_header {
 	uint64_t events_wait;
 	uint64_t events_waits, events_waited_ns;
 	struct ht_rate_change rate_change[HT_RATE_CHANGES];
+	/* The sum of the bytes in ht_before; and the first site of what was there before, 0: the
+	 * program was recorded from its start. */
+	uint64_t before_bytes;
+	uint32_t before_site;
 	/* Mappings (shm/mappings.h); the rest is written under the lock. */
 	uint64_t mapping_changes __attribute__((aligned(64))); /* odd while the table changes */
 	uint32_t mapped, mappings; /* used, number 0 included */
@@ -1067,7 +1108,7 @@ struct ht_private {
 		    offsetof(struct ht_header, mapping_changes) * 43u ^                            \
 		    offsetof(struct ht_node, child) * 40487u ^ sizeof(struct ht_note) * 10007u ^   \
 		    sizeof(struct ht_intended) * 30011u ^                                          \
-		    offsetof(struct ht_header, notes) * 47u ^                                      \
+		    offsetof(struct ht_header, notes) * 47u ^ sizeof(struct ht_before) * 101u ^    \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
 		    offsetof(struct ht_header, events_until) * 11u ^                               \
@@ -1099,6 +1140,7 @@ static_assert(sizeof(struct ht_module) == 128, "ht_module");
 static_assert(128 * sizeof(struct ht_thread) % HT_COMMIT_BYTES == 0, "ht_thread");
 static_assert(sizeof(struct ht_event) == 32, "ht_event");
 static_assert(sizeof(struct ht_wrong_frees) == HT_COMMIT_BYTES, "ht_wrong_frees: one unit");
+static_assert(sizeof(struct ht_before) <= HT_COMMIT_BYTES, "ht_before: one unit");
 static_assert(sizeof(struct ht_bucket) == 192, "ht_bucket: three lines");
 static_assert(sizeof(struct ht_piece) == 2 * 8ull * HT_PIECE_LINES + HT_COMMIT_BYTES, "ht_piece");
 static_assert(sizeof(struct ht_piece) % HT_COMMIT_BYTES == 0 || HT_PIECE_SHIFT < 22, "ht_piece");

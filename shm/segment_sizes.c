@@ -53,6 +53,7 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_MAPPED] = (uint64_t)p->mapped * sizeof(struct ht_mapped),
 		[HT_REGION_MAPPINGS] = (uint64_t)p->mappings * sizeof(struct ht_mapping),
 		[HT_REGION_WRONG_FREES] = sizeof(struct ht_wrong_frees),
+		[HT_REGION_BEFORE] = sizeof(struct ht_before),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_NOTES] = HT_NOTES * sizeof(struct ht_note) +
 				    INTENDED_MAX * sizeof(struct ht_intended),

@@ -97,6 +97,22 @@ bool read_remove_file(const char *path);
 /* Memory that the file takes now, in bytes. */
 uint64_t read_memory_bytes(const struct read_segment *s);
 
+/* What the program had allocated before it was recorded (shm/layout.h), by class. */
+struct read_before {
+	uint32_t site; /* of class 0, the others follow; 0: recorded from its start */
+	bool is_known; /* else `of` has only what has been freed since */
+	uint64_t ns; /* CLOCK_MONOTONIC, when it was found out */
+	uint64_t blocks, bytes; /* the sums */
+	struct ht_before_class of[HT_BEFORE_CLASSES];
+};
+/* 0, -EINVAL or -EIO. */
+int read_before(struct read_segment *s, struct read_before *out);
+/* Those of them that have been freed, by class; before.site is not 0. 0, -EINVAL or -EIO. */
+int read_before_freed(
+	struct read_segment *s, const struct read_before *before, struct ht_before_class *out);
+/* Writes what was there, for all readers, once. 0, -EEXIST: it is there already, or -errno. */
+int read_before_publish(struct read_segment *s, const struct ht_before *b);
+
 /* The program-wide words. */
 struct read_totals {
 	uint64_t clock_ns, live_bytes, peak_bytes, peak_ns;
@@ -121,6 +137,8 @@ struct read_totals {
 		mark[HT_RATE_CHANGES]; /* the latest, oldest first; times since the start */
 	uint32_t marks;
 	struct ht_history history;
+	/* Its blocks are in `allocs`, its bytes in alloc_bytes and peak_bytes. */
+	struct read_before before;
 	/* Mapped memory, which none of the other counts includes (shm/layout.h). */
 	struct read_mapped_totals {
 		uint32_t sites; /* for read_mapped */
@@ -143,6 +161,7 @@ struct read_site {
 	uint64_t live_bytes, allocs, frees, alloc_bytes, temporary;
 	uint64_t peak_bytes; /* exact if one thread counted there; otherwise see shm/layout.h */
 	uint64_t at_peak_bytes, at_peak_blocks; /* live when the newest peak epoch began */
+	bool is_before; /* its blocks are from before the recording */
 	struct ht_variance spread; /* of sampled blocks */
 };
 /*

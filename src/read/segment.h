@@ -39,6 +39,8 @@ int read_elements(const struct read_segment *s, enum ht_region_id region, uint64
 /* Adds the lifetimes of `frees` blocks to `out`; bucket 0 gets the blocks that are in no bucket of
  * `longer`. */
 void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
+/* The number of freed blocks of a site, and their bytes. 0, -EINVAL or -EIO. */
+int read_site_freed(struct read_segment *s, uint32_t site, uint64_t *frees, uint64_t *bytes);
 /* The totals of mapped memory, from the header. */
 void read_mapped_fill(struct read_mapped_totals *out, const struct ht_header *h);
 /* Number of elements in a region. */
@@ -55,8 +57,8 @@ int read_used(const struct read_segment *s, size_t offset, enum ht_region_id reg
 int read_header_refresh(struct read_segment *s, const struct ht_header **h);
 /* Opens `write_fd`, if it is not open. 0 or -errno. */
 int read_write_open(struct read_segment *s);
-/* Writes aligned words of the header, or of a thread's slot: those that viewers may write. 0 or
- * -errno. */
+/* Writes aligned words of the header, of a thread's slot, or of ht_before: those that viewers may
+ * write. 0 or -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
 
 #endif

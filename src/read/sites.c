@@ -138,6 +138,30 @@ static int window_read(struct read_segment *s, const struct window *w)
 	return rc == 0 ? before != after : rc;
 }
 
+/* What was there before is in no counter: it adds to what its sites have allocated, and to every
+ * moment of theirs. */
+static int before_add(struct read_segment *s, const struct window *w)
+{
+	struct read_before before;
+	int rc = read_before(s, &before);
+
+	for (uint32_t i = 0; i < HT_BEFORE_CLASSES && rc == 0 && before.site != 0; i++) {
+		const struct ht_before_class *c = &before.of[i];
+		struct read_site *site = &w->out[before.site + i - w->first];
+
+		if (before.site + i - w->first >= w->count)
+			continue;
+		site->is_before = true;
+		site->allocs += c->blocks;
+		site->alloc_bytes += c->bytes;
+		site->live_bytes += c->bytes;
+		site->peak_bytes += c->bytes;
+		site->at_peak_bytes += c->bytes;
+		site->at_peak_blocks += c->blocks;
+	}
+	return rc;
+}
+
 /* The counters of a site are not read at one instant, so their sum may be negative. */
 static void site_finish(struct read_site *site)
 {
@@ -171,6 +195,8 @@ ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out
 	free(w.piece);
 	if (rc == 1)
 		rc = 0; /* they follow each other too fast: this is nearly right */
+	if (rc == 0)
+		rc = before_add(s, &w);
 	for (uint32_t i = 0; i < w.count && rc == 0; i++)
 		site_finish(&out[i]);
 	return rc != 0 ? rc : (ssize_t)w.count;
@@ -278,8 +304,13 @@ static int hist_of(struct read_segment *s, void *ctx, uint32_t at, const struct 
 
 int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out)
 {
+	struct read_before before;
+	int rc = read_before(s, &before);
+
 	memset(out, 0, sizeof(*out));
-	return counters_of_site(s, site, hist_of, out);
+	if (rc == 0 && before.site != 0 && site - before.site < HT_SIZE_BUCKETS)
+		out->size_allocs[site - before.site] = before.of[site - before.site].blocks;
+	return rc == 0 ? counters_of_site(s, site, hist_of, out) : rc;
 }
 
 struct site_threads {
@@ -315,6 +346,25 @@ ssize_t read_site_threads(
 	int rc = counters_of_site(s, site, thread_of, &t);
 
 	return rc != 0 ? rc : t.count;
+}
+
+static int freed_of(struct read_segment *s, void *ctx, uint32_t at, const struct ht_counter *c)
+{
+	uint64_t *sums = ctx;
+
+	sums[0] += c->frees;
+	sums[1] += c->free_bytes;
+	return 0;
+}
+
+int read_site_freed(struct read_segment *s, uint32_t site, uint64_t *frees, uint64_t *bytes)
+{
+	uint64_t sums[2] = { 0, 0 };
+	int rc = counters_of_site(s, site, freed_of, sums);
+
+	*frees = sums[0];
+	*bytes = sums[1];
+	return rc;
 }
 
 uint32_t read_counters(const struct read_segment *s)

@@ -3,7 +3,7 @@
 #include "src/read/read.h"
 
 #include <string.h>
-#include "shm/counter_batch.h"
+#include "shm/counter.h"
 #include "src/read/segment.h"
 
 /* The highest peak that a slot has recorded, and its time. */
@@ -87,6 +87,27 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	read_mapped_fill(&out->mapped, h);
 }
 
+/* What was there before is in no thread's sums, and was there at the peak. The blocks of unknown
+ * size are in the bucket of their mean. */
+static void totals_add_before(struct read_totals *out)
+{
+	const struct read_before *before = &out->before;
+
+	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++) {
+		const struct ht_before_class *c = &before->of[i];
+		uint32_t bucket = i < HT_SIZE_BUCKETS ? i
+				  : c->blocks != 0    ? counter_size_bucket(c->bytes / c->blocks)
+						      : HT_SIZE_BUCKETS - 1;
+
+		out->size_allocs[bucket] += c->blocks;
+		out->size_alloc_bytes[bucket] += c->bytes;
+	}
+	out->allocs += before->blocks;
+	out->alloc_bytes += before->bytes;
+	out->peak_bytes += before->bytes;
+	out->events -= before->blocks;
+}
+
 /* The latest marks, oldest first; skips one that is not written yet. */
 static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
 {
@@ -149,6 +170,10 @@ int read_totals(struct read_segment *s, struct read_totals *out)
 		totals_add_thread(out, &t);
 		totals_peak(out, h, &t);
 	}
+	rc = read_before(s, &out->before);
+	if (rc != 0)
+		return rc;
+	totals_add_before(out);
 	totals_finish(out, h);
 	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
 	out->mapped.sites = clamp(

@@ -168,10 +168,10 @@ static const struct module *module_get(struct stack_registration *s, uint32_t mo
 
 /*
  * Converts a stack of the segment to frames; 0 while one of its modules is unavailable. A stack
- * without frames gets one that says so.
+ * without frames gets one that says so, or what its blocks are.
  */
-static uint32_t frames_make(
-	struct stack_registration *s, const struct read_frame *in, size_t count, struct frame *out)
+static uint32_t frames_make(struct stack_registration *s, const struct read_frame *in, size_t count,
+	uint32_t function, struct frame *out)
 {
 	const struct module *m;
 	bool missing = false;
@@ -190,7 +190,9 @@ static uint32_t frames_make(
 	m = module_get(s, 0);
 	if (!m)
 		return 0;
-	out[0] = (struct frame){ .module = m->snap, .function = "(stack not recorded)" };
+	out[0] = (struct frame){ .module = m->snap,
+		.function = ht_function_is_before(function) ? ht_function_name(function)
+							    : "(stack not recorded)" };
 	return 1;
 }
 
@@ -199,6 +201,8 @@ static const char *alloc_function(
 {
 	if (site->flags & HT_SITE_ANCESTOR)
 		return "(deeper calls not kept)";
+	if (ht_function_is_before(function))
+		return "before attach";
 	return function ? allocators_function(&s->allocators, s->segment, function) : "several";
 }
 
@@ -223,7 +227,7 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 		shortage_note((int)got);
 		return false;
 	}
-	count = frames_make(s, raw, (size_t)got, frames);
+	count = frames_make(s, raw, (size_t)got, function, frames);
 	if (count == 0)
 		return false;
 	rc = model_site_add(

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the program had allocated before it was recorded (read.h), trusting no word of it. Main
+ * thread. */
+#include <errno.h>
+#include <string.h>
+#include "src/read/segment.h"
+
+#define BLOCKS_MOST (1ull << 43) /* of 16 bytes, in a user's address space */
+#define BYTES_MOST  (1ull << 47)
+
+static uint64_t region_at(const struct read_segment *s)
+{
+	return s->header->region[HT_REGION_BEFORE].offset;
+}
+
+static void sum_fill(struct read_before *out)
+{
+	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++) {
+		out->blocks += out->of[i].blocks;
+		out->bytes += out->of[i].bytes;
+	}
+}
+
+int read_before_freed(
+	struct read_segment *s, const struct read_before *before, struct ht_before_class *out)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < HT_BEFORE_CLASSES && rc == 0; i++)
+		rc = read_site_freed(s, before->site + i, &out[i].blocks, &out[i].bytes);
+	return rc;
+}
+
+static int table_read(struct read_segment *s, struct read_before *out)
+{
+	struct ht_before t;
+	int rc = read_at(s, region_at(s), &t.ns, sizeof(t.ns)); /* BEFORE */
+
+	if (rc == 0 && t.ns != 0)
+		rc = read_at(s, region_at(s), &t, sizeof(t));
+	if (rc != 0)
+		return rc;
+	out->is_known = t.ns != 0;
+	/* Until it is known, only what has been freed since is known to have been there. */
+	if (!out->is_known)
+		return read_before_freed(s, out, out->of);
+	out->ns = t.ns;
+	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++)
+		if (t.of[i].blocks < BLOCKS_MOST && t.of[i].bytes < BYTES_MOST)
+			out->of[i] = t.of[i];
+	return 0;
+}
+
+int read_before(struct read_segment *s, struct read_before *out)
+{
+	uint64_t most = read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site));
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = read_at(s, offsetof(struct ht_header, before_site), &out->site, sizeof(out->site));
+	if (rc != 0 || out->site == 0)
+		return rc;
+	if (out->site + (uint64_t)HT_BEFORE_CLASSES > most) {
+		out->site = 0;
+		return -EINVAL;
+	}
+	rc = table_read(s, out);
+	sum_fill(out);
+	return rc;
+}
+
+int read_before_publish(struct read_segment *s, const struct ht_before *b)
+{
+	const size_t after = offsetof(struct ht_before, reserved);
+	uint64_t at = region_at(s), there = 0, bytes = 0;
+	int rc = read_at(s, at, &there, sizeof(there));
+
+	if (rc != 0 || there != 0)
+		return rc != 0 ? rc : -EEXIST;
+	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++)
+		bytes += b->of[i].bytes;
+	rc = read_header_put(s, at + after, b->reserved, sizeof(*b) - after);
+	if (rc == 0)
+		rc = read_header_put(
+			s, offsetof(struct ht_header, before_bytes), &bytes, sizeof(bytes));
+	if (rc == 0)
+		rc = read_header_put(s, at, &b->ns, sizeof(b->ns)); /* BEFORE */
+	return rc;
+}
