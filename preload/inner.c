@@ -145,8 +145,10 @@ static const char *pad_make(
 		return "too many functions are patched already";
 	why = entry_make(&(*e)->patch, (const uint8_t *)(uintptr_t)s->at, s->bytes,
 		readable(p->object, s->at), s->at, p->pads + p->used,
-		(uint64_t)(uintptr_t)p->pads + p->used, (uint64_t)(uintptr_t)inner_thunk,
-		(int32_t)number, &used);
+		(uint64_t)(uintptr_t)p->pads + p->used,
+		(struct entry_recorder){
+			(uint64_t)(uintptr_t)inner_thunk, (int32_t)number, false },
+		&used);
 	p->used += used;
 	return why == RELOCATE_DONE ? NULL : relocate_why_word(why);
 }
@@ -461,7 +463,9 @@ static void loader_watch(void)
 		return;
 	if (entry_make(&e->patch, (const uint8_t *)(uintptr_t)l.function, LOADER_BYTES,
 		    LOADER_BYTES, l.function, pads, (uint64_t)(uintptr_t)pads,
-		    (uint64_t)(uintptr_t)inner_thunk, (int32_t)number, &used) != RELOCATE_DONE) {
+		    (struct entry_recorder){
+			    (uint64_t)(uintptr_t)inner_thunk, (int32_t)number, false },
+		    &used) != RELOCATE_DONE) {
 		inner_memory_release(pads);
 		return;
 	}

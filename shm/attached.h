@@ -7,7 +7,16 @@
  * earlier one has left.
  *
  * Nothing in the program jumps to the library before the viewer has written the jumps, while all
- * threads are stopped; and nothing does after it has written the old bytes back.
+ * threads are stopped; and nothing does after it has written the old bytes back. The library adds
+ * jumps of its own, which it also writes, for objects that are loaded later.
+ *
+ * To detach, the viewer stops all threads and takes all jumps out, where they still are; the
+ * objects of some may be gone. When all threads are stopped and outside (the word and the byte of
+ * each are 0, and its instruction pointer is not in the library's code), it fills the part of each
+ * with zeros, and has any one call heaptop_detach, which makes system calls only and takes no lock.
+ * A thread that returns into the library later finds nothing of before. A thread that a signal
+ * handler abandoned in a hook by longjmp seems to be inside for ever: no word of its stack leads
+ * into the library's code.
  */
 #ifndef SHM_ATTACHED_H
 #define SHM_ATTACHED_H
@@ -20,6 +29,13 @@
 #define HT_ATTACHED_JUMPS   256u /* functions whose entries are patched, at most */
 #define HT_ATTACHED_PATH    512u
 #define HT_ATTACHED_WHY	    128u
+
+struct ht_attached;
+/* Both return `result`. The first on a proven thread, while the others run. */
+typedef int ht_attached_call(struct ht_attached *a);
+#define HT_ATTACHED_ATTACH "heaptop_attach"
+#define HT_ATTACHED_DETACH "heaptop_detach"
+#define HT_ATTACHED_DATA   "heaptop_attached"
 
 enum ht_attached_state {
 	HT_ATTACHED_NONE, /* loaded, and inert */
@@ -54,9 +70,13 @@ struct ht_attached {
 	uint32_t follow; /* 1: forked children are recorded, too */
 	uint32_t viewer; /* pid of the viewer that attached, as it sees itself; 0: none */
 	/* By the library. */
-	uint64_t pads, pads_bytes; /* executable memory that stays; the first range of it */
-	int64_t busy_at; /* header.busy_at: distance of a thread's word from its thread pointer */
-	uint32_t jumps; /* in use */
+	uint64_t pads, pads_bytes; /* executable memory that stays: its first range, all bytes */
+	/* Distances from a thread's thread pointer: a word that is 0, and a byte that is 0, while
+	 * the thread is in no hook; and all of the thread's part, of `state_bytes` bytes. */
+	int64_t busy_at, inside_at, state_at;
+	uint32_t state_bytes;
+	uint32_t jumps; /* in use; those whose `at` is 0 are gone */
+	uint32_t unlisted; /* functions patched beyond those: it cannot be detached */
 	uint32_t reserved;
 	struct ht_attached_jump jump[HT_ATTACHED_JUMPS];
 };

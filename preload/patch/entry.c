@@ -6,31 +6,32 @@
 
 #define WORD 8u /* bytes that one aligned store writes */
 
-static unsigned put_head(uint8_t *pad, uint64_t recorder, int32_t number)
+static unsigned put_pushes(uint8_t *pad, int32_t number)
 {
-	static const uint8_t push_rbp[] = { 0x55 };
-	static const uint8_t jump_word[] = { 0xff, 0x25, 0, 0, 0, 0 };
-	unsigned at = 0;
+	pad[0] = 0x55; /* push rbp */
+	pad[1] = 0x68; /* push imm32 */
+	__builtin_memcpy(pad + 2, &number, sizeof(number));
+	return 2 + sizeof(number);
+}
 
-	__builtin_memcpy(pad + at, push_rbp, sizeof(push_rbp));
-	at += sizeof(push_rbp);
-	pad[at++] = 0x68; /* push imm32 */
-	__builtin_memcpy(pad + at, &number, sizeof(number));
-	at += sizeof(number);
+static unsigned put_head(uint8_t *pad, struct entry_recorder r)
+{
+	static const uint8_t jump_word[] = { 0xff, 0x25, 0, 0, 0, 0 };
+	unsigned at = r.is_hook ? 0 : put_pushes(pad, r.number);
+
 	__builtin_memcpy(pad + at, jump_word, sizeof(jump_word));
 	at += sizeof(jump_word);
-	__builtin_memcpy(pad + at, &recorder, sizeof(recorder));
-	at += sizeof(recorder);
+	__builtin_memcpy(pad + at, &r.at, sizeof(r.at));
+	at += sizeof(r.at);
 	while (at % ENTRY_ALIGN != 0)
 		pad[at++] = 0xcc; /* int3 */
 	return at;
 }
 
 enum relocate_why entry_make(struct entry *e, const uint8_t *code, size_t bytes, size_t readable,
-	uint64_t at, uint8_t *pad, uint64_t pad_at, uint64_t recorder, int32_t number,
-	unsigned *used)
+	uint64_t at, uint8_t *pad, uint64_t pad_at, struct entry_recorder recorder, unsigned *used)
 {
-	unsigned head = put_head(pad, recorder, number);
+	unsigned head = put_head(pad, recorder);
 	struct relocated r;
 	enum relocate_why why;
 
@@ -46,6 +47,7 @@ enum relocate_why entry_make(struct entry *e, const uint8_t *code, size_t bytes,
 		.at = at, .pad = pad_at, .original = pad_at + head, .displaced = r.displaced
 	};
 	__builtin_memcpy(e->before, code, sizeof(e->before));
+	__builtin_memcpy(e->moved, r.moved, sizeof(e->moved));
 	if (!relocate_jump(e->jump, at, pad_at))
 		return RELOCATE_FAR;
 	*used = head + r.bytes;

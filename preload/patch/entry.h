@@ -33,18 +33,25 @@ struct entry {
 	uint8_t displaced; /* bytes, of which the jump takes the first RELOCATE_JUMP */
 	uint8_t before[RELOCATE_JUMP];
 	uint8_t jump[RELOCATE_JUMP];
+	uint8_t moved[RELOCATE_MOST]; /* as in struct relocated, from `original` on */
+};
+
+/* Who is called instead of a function. */
+struct entry_recorder {
+	uint64_t at;
+	int32_t number;
+	bool is_hook; /* it has the function's own type: called as that is, with nothing pushed */
 };
 
 /*
  * Makes the pad of the function at `at`, whose `bytes` bytes of code are at `code`, with `readable`
  * bytes there: writes it to
  * `pad` (ENTRY_PAD_MOST bytes, which will be executable at address `pad_at`), *used bytes. The pad
- * calls `recorder` as if by a jump from the entry, with two words pushed: the caller's rbp, then
- * `number`, sign-extended. Changes no register but rsp.
+ * calls the recorder as if by a jump from the entry; unless that is a hook, with two words pushed:
+ * the caller's rbp, then its number, sign-extended. Changes no register but rsp.
  */
 enum relocate_why entry_make(struct entry *e, const uint8_t *code, size_t bytes, size_t readable,
-	uint64_t at, uint8_t *pad, uint64_t pad_at, uint64_t recorder, int32_t number,
-	unsigned *used);
+	uint64_t at, uint8_t *pad, uint64_t pad_at, struct entry_recorder recorder, unsigned *used);
 
 /* Writes the jump. -EBUSY: the bytes are no longer those that entry_make saw. 0 or -errno. */
 int entry_set(const struct entry *e, const struct entry_memory *m);

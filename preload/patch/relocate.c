@@ -211,6 +211,7 @@ static enum relocate_why move_next(struct writer *w, const uint8_t *code, size_t
 
 	if (!decode_at(code + at, bytes - at, &d))
 		return RELOCATE_UNKNOWN;
+	r->moved[at] = (uint8_t)w->bytes;
 	why = put_moved(w, code + at, &d, from + at);
 	if (why != RELOCATE_DONE)
 		return why;
@@ -227,6 +228,7 @@ enum relocate_why relocate_make(const uint8_t *code, size_t bytes, uint64_t from
 	bool ended = false;
 
 	*r = (struct relocated){ 0 };
+	__builtin_memset(r->moved, RELOCATE_NOWHERE, sizeof(r->moved));
 	while (r->displaced < RELOCATE_JUMP && !ended) {
 		why = move_next(&w, code, bytes, from, r, &ended);
 		if (why != RELOCATE_DONE)

@@ -13,6 +13,7 @@
 #define RELOCATE_ALIGN	  16u /* of functions, by all compilers that optimise for speed */
 #define RELOCATE_MOST	  (RELOCATE_JUMP - 1 + DECODE_MAX) /* bytes displaced, at most */
 #define RELOCATE_PAD_MOST 256u /* bytes that they may become, the jump back included */
+#define RELOCATE_NOWHERE  255u
 #define RELOCATE_SCAN	  (1u << 20) /* bytes of a function that are searched for branches */
 
 /* Why a function's beginning stays where it is. Words: relocate_why_word. */
@@ -35,6 +36,9 @@ struct relocated {
 	uint8_t displaced; /* bytes at the old place, RELOCATE_JUMP or more: whole instructions */
 	uint8_t own; /* those before filler: bytes of the function itself */
 	uint16_t bytes; /* written to the new place */
+	/* By the byte of the old place where an instruction begins: where it is in the new one.
+	 * RELOCATE_NOWHERE: none begins there. */
+	uint8_t moved[RELOCATE_MOST];
 };
 
 /*

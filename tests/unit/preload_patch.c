@@ -425,7 +425,7 @@ static enum relocate_why why_refused(unsigned i)
 	unsigned used;
 
 	return entry_make(&e, (const uint8_t *)functions[i].f, size_of(i), size_of(i),
-		address_of(i), pad, address_of(i) - 0x100000, 0, 0, &used);
+		address_of(i), pad, address_of(i) - 0x100000, (struct entry_recorder){ 0 }, &used);
 }
 
 TEST(refused)
@@ -477,7 +477,9 @@ TEST(patched)
 			want[i][round] = result_of(functions[i].f, round);
 		CHECK_INT(entry_make(&e[i], (const uint8_t *)functions[i].f, size_of(i), size_of(i),
 				  address_of(i), pads + at, (uint64_t)(uintptr_t)pads + at,
-				  (uint64_t)(uintptr_t)patch_recorder, (int32_t)i, &used),
+				  (struct entry_recorder){
+					  (uint64_t)(uintptr_t)patch_recorder, (int32_t)i, false },
+				  &used),
 			RELOCATE_DONE);
 		CHECK(used <= ENTRY_PAD_MOST && used % ENTRY_ALIGN == 0);
 		originals[i] = e[i].original;
@@ -502,6 +504,84 @@ TEST(patched)
 	}
 	close(fd);
 	munmap(pads, 65536);
+}
+
+/* ---- hooks -------------------------------------------------------------------------------- */
+
+static function hooked_original;
+static unsigned hooked_calls;
+
+static uint64_t hook_run(uint64_t a, uint64_t b, const void *c)
+{
+	hooked_calls++;
+	return hooked_original(a, b, c) + 1;
+}
+
+/* A hook is called as the function is, and calls that by its pad. */
+TEST(hooked)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	struct entry_memory memory = { file_read, file_write, &fd };
+	struct entry_recorder hook = { (uint64_t)(uintptr_t)hook_run, 0, true };
+	uint8_t *pads = map_near(65536);
+	unsigned used, i = 0;
+	struct entry e;
+	uint64_t want;
+
+	while (!is_returning_rax(i))
+		i++;
+	want = result_of(functions[i].f, 0);
+	CHECK_INT(entry_make(&e, (const uint8_t *)functions[i].f, size_of(i), size_of(i),
+			  address_of(i), pads, (uint64_t)(uintptr_t)pads, hook, &used),
+		RELOCATE_DONE);
+	CHECK(mprotect(pads, 65536, PROT_READ | PROT_EXEC) == 0);
+	hooked_original = (function)(uintptr_t)e.original;
+	CHECK_INT(entry_set(&e, &memory), 0);
+	CHECK_INT(result_of(functions[i].f, 0), want + 1);
+	CHECK_INT(entry_clear(&e, &memory), 0);
+	CHECK_INT(result_of(functions[i].f, 0), want);
+	CHECK_INT(hooked_calls, 1);
+	close(fd);
+	munmap(pads, 65536);
+}
+
+static void check_moved(const uint8_t *code, size_t bytes, const uint8_t *pad,
+	const struct relocated *r, unsigned *copies)
+{
+	unsigned last = 0;
+	struct decode d;
+
+	for (unsigned at = 0; at < r->own; at += d.length) {
+		CHECK(decode_at(code + at, bytes - at, &d));
+		CHECK(r->moved[at] != RELOCATE_NOWHERE && (at == 0 || r->moved[at] > last));
+		last = r->moved[at];
+		for (unsigned k = 1; k < d.length && at + k < sizeof(r->moved); k++)
+			CHECK_INT(r->moved[at + k], RELOCATE_NOWHERE);
+		if (d.kind != DECODE_PLAIN || d.rip_at != 0)
+			continue;
+		CHECK(memcmp(pad + r->moved[at], code + at, d.length) == 0);
+		++*copies;
+	}
+}
+
+/* Where each displaced instruction is: in order, the first at the beginning, and those that need no
+ * change are there byte for byte. */
+TEST(moved_to)
+{
+	uint8_t pad[RELOCATE_PAD_MOST];
+	struct relocated r;
+	unsigned copies = 0;
+
+	for (unsigned i = 0; i < RUN_COUNT; i++) {
+		const uint8_t *code = (const uint8_t *)functions[i].f;
+
+		CHECK_INT(relocate_make(code, size_of(i), address_of(i), pad,
+				  address_of(i) - 0x10000, &r),
+			RELOCATE_DONE);
+		CHECK_INT(r.moved[0], 0);
+		check_moved(code, size_of(i), pad, &r, &copies);
+	}
+	CHECK(copies > 5);
 }
 
 TEST(places)
@@ -532,6 +612,8 @@ int main(void)
 	RUN(moved_far);
 	RUN(refused);
 	RUN(patched);
+	RUN(hooked);
+	RUN(moved_to);
 	RUN(places);
 	return check_end();
 }
