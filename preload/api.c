@@ -33,12 +33,14 @@ static void note(enum ht_note_kind kind, const char *text)
 	int saved = errno;
 	struct note n = { .kind = kind, .text = text };
 
-	if (!lifecycle_on())
-		return;
-	n.tid = (uint32_t)syscall(SYS_gettid);
-	n.live_bytes = live_bytes();
-	n.ns = clock_monotonic();
-	note_write(&state_segment, &n);
+	state_enter();
+	if (lifecycle_on()) {
+		n.tid = (uint32_t)syscall(SYS_gettid);
+		n.live_bytes = live_bytes();
+		n.ns = clock_monotonic();
+		note_write(&state_segment, &n);
+	}
+	state_leave();
 	errno = saved;
 }
 
@@ -71,10 +73,12 @@ API void heaptop_api_leak_intended(const void *p)
 {
 	int saved = errno;
 
+	state_enter();
 	if (p && lifecycle_on()) {
 		clock_publish();
 		note_intend(&state_segment, (uint64_t)(uintptr_t)p, segment_tick(&state_segment));
 	}
+	state_leave();
 	errno = saved;
 }
 

@@ -438,13 +438,15 @@ int attach_segment(struct segment *s)
 	struct segment_identity id = { 0 };
 	int rc = 1;
 
-	if (getauxval(AT_SECURE))
+	if (getauxval(AT_SECURE) && !environment_is_given())
 		return -EPERM; /* a setuid program ignores its caller's environment */
 	identity(&id);
 	boot_id(id.boot_id);
 	if (prepared)
 		rc = claim(s, prepared, &id);
-	if (rc != 0 && rc != -ECANCELED) {
+	if (rc != 0 && environment_is_given()) {
+		rc = rc > 0 ? -ESTALE : rc; /* the viewer reads that segment, and no other */
+	} else if (rc != 0 && rc != -ECANCELED) {
 		rc = create(s, &id, prepared);
 		if (rc == 0)
 			family_check(s->header, prepared);
@@ -558,6 +560,13 @@ void attach_check(struct ht_header *h)
 {
 	if (launcher_ended())
 		h->family = 0;
+}
+
+void attach_forget(void)
+{
+	launch_forget();
+	launch_family = 0;
+	own_path[0] = launch_path[0] = '\0';
 }
 
 void attach_release(const struct segment *s)

@@ -19,6 +19,8 @@ int attach_child(struct segment *s, const struct segment *parent);
 /* In a forked child: makes the mapping private, so that later writes stay in this process. Changes
  * nothing if the segment's file cannot be opened any more. */
 void attach_private(struct segment *s);
+/* A viewer detaches: forgets the segment, which is unmapped afterwards, and its launch. */
+void attach_forget(void);
 /* If the viewer of our launch has ended: takes the segment out of the launch. No system call. */
 void attach_check(struct ht_header *h);
 /* At the end: removes our own segment if no viewer has it open, and the segments of a launch whose

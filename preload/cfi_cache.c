@@ -11,6 +11,11 @@ void cfi_cache_start(void)
 	madvise(cfi_cache, sizeof(cfi_cache), MADV_DONTDUMP); /* core dumps are the program's */
 }
 
+void cfi_cache_forget(void)
+{
+	madvise(cfi_cache, sizeof(cfi_cache), MADV_DONTNEED); /* it becomes zeros */
+}
+
 static struct cfi_cache_entry *far(uint64_t key)
 {
 	return &cfi_cache[key * CFI_CACHE_HASH >> (64 - CFI_CACHE_LOG2)];

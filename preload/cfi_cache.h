@@ -33,8 +33,10 @@ struct cfi_cache_place {
 	struct cfi_cache_entry *entry;
 };
 
-/* Once, when recording starts. */
+/* When recording starts. */
 void cfi_cache_start(void);
+/* A viewer detaches: gives the memory back. The next session numbers modules anew. */
+void cfi_cache_forget(void);
 /* The rule of a key; 0: there is none, and *place is for it. */
 uint64_t cfi_cache_search(uint64_t key, struct cfi_cache_place *place);
 void cfi_cache_put(const struct cfi_cache_place *place, uint64_t key, uint64_t rule);

@@ -400,9 +400,19 @@ void coop_serve(void)
 		accepted(&h->coop, number, tracer_let(ask == HT_COOP_TRACER ? h->coop.viewer : 0));
 }
 
+void coop_forget(void)
+{
+	(void)copy_reap();
+	acted = 0;
+}
+
 #else
 
 void coop_serve(void)
+{
+}
+
+void coop_forget(void)
 {
 }
 

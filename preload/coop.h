@@ -10,5 +10,7 @@
 /* Serves the request in header.coop_ask, if this is a suitable moment. Blocks signals for some
  * milliseconds; errno is kept. */
 void coop_serve(void);
+/* A viewer detaches: the next segment's requests are numbered anew. */
+void coop_forget(void);
 
 #endif

@@ -7,6 +7,31 @@
 
 extern char **environ;
 
+static const struct ht_attached *given;
+
+void environment_give(const struct ht_attached *a)
+{
+	given = a;
+}
+
+bool environment_is_given(void)
+{
+	return given != NULL;
+}
+
+static const char *given_variable(const char *name)
+{
+	const char *value = NULL;
+
+	if (strcmp(name, "HEAPTOP_SEGMENT") == 0)
+		value = given->segment;
+	else if (strcmp(name, "HEAPTOP_ALLOCATORS") == 0)
+		value = given->allocators;
+	else if (strcmp(name, "HEAPTOP_FOLLOW") == 0 && !given->follow)
+		value = "0";
+	return value && value[0] ? value : NULL;
+}
+
 bool environment_is_ready(void)
 {
 	return environ != NULL;
@@ -16,6 +41,8 @@ const char *environment_variable(const char *name)
 {
 	size_t length = strlen(name);
 
+	if (given)
+		return given_variable(name);
 	for (char **e = environ; e && *e; e++)
 		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
 			return (*e)[length + 1] ? *e + length + 1 : NULL;

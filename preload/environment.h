@@ -20,9 +20,16 @@
 
 #include <stdbool.h>
 
+#include "shm/attached.h"
+
 /* False before libc has set up the environment: try again later. */
 bool environment_is_ready(void);
 /* The value of an environment variable, or NULL when there is none or it is empty. */
 const char *environment_variable(const char *name);
+/* From now on a viewer's words stand for the environment, which is of another time: those of *a,
+ * which stays. */
+void environment_give(const struct ht_attached *a);
+/* Whether that was done. */
+bool environment_is_given(void);
 
 #endif

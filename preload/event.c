@@ -13,6 +13,7 @@
 #include "preload/tick.h"
 #include "preload/unwind.h"
 #include "preload/wrong_free.h"
+#include "shm/before.h"
 
 /* Whether a site is that of stacks without room, which may have found room since. */
 static bool is_ancestor(uint32_t site)
@@ -290,15 +291,45 @@ void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, u
 	r->last_block = addr;
 }
 
+/* ---- blocks from before ---- */
+
+bool event_is_before(const void *p, uint64_t *usable)
+{
+	struct wrong_free what;
+
+	*usable = 0;
+	if (!before_is_on(&state_segment) || next_is_arena(p) || sample_was_on() ||
+		wrong_free_explain((uint64_t)(uintptr_t)p, &what))
+		return false;
+	*usable = next_usable_size(p);
+	return true;
+}
+
+void event_before_free(struct recorder *r, const void *p, uint64_t usable)
+{
+	uint32_t site = before_free(
+		&state_segment, r ? &r->counters : &recorder_shared, usable, next_is_listed());
+
+	if (r)
+		event_append(r, (uint64_t)(uintptr_t)p, usable, site, HT_EVENT_FREE);
+	else
+		event_append_shared((uint64_t)(uintptr_t)p, usable, site, HT_EVENT_FREE);
+}
+
 bool event_unknown_free(struct recorder *r, const void *p, enum ht_function function)
 {
 	uint32_t slot = event_slot(r);
 	struct wrong_free what;
+	uint64_t usable;
 
 	if (next_is_arena(p))
 		return false;
 	if (sample_was_on())
 		return true;
+	if (event_is_before(p, &usable)) {
+		event_before_free(r, p, usable);
+		return true;
+	}
 	thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
 	if (wrong_free_explain((uint64_t)(uintptr_t)p, &what))
 		wrong_note(r, function, &what);

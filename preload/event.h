@@ -61,6 +61,11 @@ void event_check_shared(
  * free counts. */
 bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry,
 	enum ht_function function, uint64_t want, bool *counts);
+/* Whether `p`, which is not in the live table, is a block from before the recording (shm/before.h).
+ * Asks its allocator for its size, which goes to *usable: it is still the program's. */
+bool event_is_before(const void *p, uint64_t *usable);
+/* Counts its free. */
+void event_before_free(struct recorder *r, const void *p, uint64_t usable);
 /* Counts the free of a block that is not in the live table, and so is unknown. False: it is the
  * bootstrap arena's. */
 bool event_unknown_free(struct recorder *r, const void *p, enum ht_function function);

@@ -255,7 +255,8 @@ HOOK void *pvalloc(size_t size)
  * to have crashed. */
 HOOK void _exit(int status)
 {
-	lifecycle_exit();
+	if (!next_called_inside(RECORD_FRAME))
+		lifecycle_exit();
 	if (next_available())
 		next.exit_now(status);
 	__builtin_trap();

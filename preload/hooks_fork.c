@@ -48,6 +48,8 @@ __attribute__((always_inline)) static inline int fork_from(uintptr_t frame)
 
 HOOK int fork(void)
 {
+	if (next_called_inside(RECORD_FRAME))
+		return next.fork();
 	return fork_from(RECORD_FRAME);
 }
 
@@ -60,6 +62,8 @@ HOOK int _Fork(void)
 {
 	if (!next_available() || !next.fork_bare)
 		return fork_from(RECORD_FRAME);
+	if (next_called_inside(RECORD_FRAME))
+		return next.fork_bare();
 	lifecycle_before_fork(RECORD_FRAME);
 	return forked(next.fork_bare());
 }

@@ -4,7 +4,8 @@
  * sbrk, shmat and shmdt. Each makes the real call unchanged, by the next definition of its own name
  * (an allocator's mmap may call mmap64), or straight to the kernel while that is unknown or this
  * library is not yet relocated. What a call unmaps leaves the table before it; what it maps enters
- * after it; a failed call changes nothing. Our own memory does not come here (shm/kernel.h).
+ * after it; a failed call changes nothing. Our own memory does not come here (shm/kernel.h), nor
+ * does libc's but where its functions are patched: there its own calls pass (next_called_inside).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -35,6 +36,11 @@ void *hook_sbrk(intptr_t more);
 /* Only for references to glibc's version (exports.map): the names are short enough for others. */
 __asm__(".symver hook_brk, brk@GLIBC_2.2.5\n"
 	".symver hook_sbrk, sbrk@GLIBC_2.2.5\n");
+
+#define NOTHING                                                                                    \
+	{                                                                                          \
+		NULL, { 0 }, 0                                                                     \
+	}
 
 static uint64_t address(const volatile void *p)
 {
@@ -69,7 +75,7 @@ typedef void *mmap_function(void *, size_t, int, int, int, off_t);
 __attribute__((always_inline)) static inline void *map(uintptr_t frame, mmap_function *real,
 	void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-	struct record_map old = { NULL, { 0 } };
+	struct record_map old = NOTHING;
 	void *p;
 
 	if (flags & MAP_FIXED)
@@ -85,6 +91,8 @@ HOOK void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offse
 {
 	if (!next_available())
 		return kernel_mmap(at, bytes, prot, flags, fd, offset);
+	if (next_called_inside(RECORD_FRAME))
+		return next.mmap(at, bytes, prot, flags, fd, offset);
 	return map(RECORD_FRAME, next.mmap ? next.mmap : kernel_mmap, at, bytes, prot, flags, fd,
 		offset);
 }
@@ -93,6 +101,8 @@ HOOK void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t off
 {
 	if (!next_available())
 		return kernel_mmap(at, bytes, prot, flags, fd, offset);
+	if (next_called_inside(RECORD_FRAME))
+		return next.mmap64(at, bytes, prot, flags, fd, offset);
 	return map(RECORD_FRAME, next.mmap64 ? next.mmap64 : kernel_mmap, at, bytes, prot, flags,
 		fd, offset);
 }
@@ -104,6 +114,8 @@ HOOK int munmap(void *at, size_t bytes)
 
 	if (!next_available() || !next.munmap)
 		return kernel_munmap(at, bytes);
+	if (next_called_inside(RECORD_FRAME))
+		return next.munmap(at, bytes);
 	old = record_map_take(address(at), bytes);
 	rc = next.munmap(at, bytes);
 	record_map_end(&old, rc == 0);
@@ -120,7 +132,7 @@ static bool leaves_old(size_t bytes, int flags)
 
 HOOK void *mremap(void *at, size_t bytes, size_t size, int flags, ...)
 {
-	struct record_map old = { NULL, { 0 } }, there = old;
+	struct record_map old = NOTHING, there = old;
 	void *to = NULL, *p;
 	va_list args;
 
@@ -130,6 +142,8 @@ HOOK void *mremap(void *at, size_t bytes, size_t size, int flags, ...)
 	va_end(args);
 	if (!next_available() || !next.mremap)
 		return kernel_mremap(at, bytes, size, flags, to);
+	if (next_called_inside(RECORD_FRAME))
+		return next.mremap(at, bytes, size, flags, to);
 	if (!leaves_old(bytes, flags))
 		old = record_map_take(address(at), bytes);
 	if (flags & MREMAP_FIXED)
@@ -153,6 +167,8 @@ HOOK int hook_brk(void *end)
 		errno = ENOMEM;
 		return -1;
 	}
+	if (next_called_inside(RECORD_FRAME))
+		return next.brk(end);
 	now = next.sbrk(0);
 	old = record_map_take_bytes(address(end), address(now));
 	rc = next.brk(end);
@@ -165,7 +181,7 @@ HOOK int hook_brk(void *end)
 
 HOOK void *hook_sbrk(intptr_t more)
 {
-	struct record_map old = { NULL, { 0 } };
+	struct record_map old = NOTHING;
 	uint64_t now;
 	void *p;
 
@@ -173,6 +189,8 @@ HOOK void *hook_sbrk(intptr_t more)
 		errno = ENOMEM;
 		return (void *)-1;
 	}
+	if (next_called_inside(RECORD_FRAME))
+		return next.sbrk(more);
 	if (more < 0) {
 		now = address(next.sbrk(0));
 		old = record_map_take_bytes(now + (uint64_t)more, now);
@@ -191,15 +209,19 @@ static uint64_t shm_bytes(int id)
 {
 	struct shmid_ds about;
 	int saved = errno;
-	bool known = state_is_on() && syscall(SYS_shmctl, id, IPC_STAT, &about) == 0;
+	bool known;
 
+	state_enter();
+	known = state_is_on() && syscall(SYS_shmctl, id, IPC_STAT, &about) == 0;
+
+	state_leave();
 	errno = saved;
 	return known ? record_map_pages(about.shm_segsz) : 0;
 }
 
 HOOK void *shmat(int id, const void *at, int flags)
 {
-	struct record_map old = { NULL, { 0 } };
+	struct record_map old = NOTHING;
 	void *p;
 
 	if (!next_available() || !next.shmat)

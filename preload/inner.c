@@ -15,17 +15,16 @@
 
 #include "preload/call.h"
 #include "preload/environment.h"
-#include "preload/inner_memory.h"
+#include "preload/inner_bound.h"
+#include "preload/inner_patch.h"
 #include "preload/inner_symbols.h"
 #include "preload/inner_table.h"
 #include "preload/inner_thunk.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
-#include "preload/next_operators.h"
 #include "preload/reentry.h"
 #include "preload/state.h"
 #include "preload/wrong_free.h"
-#include "shm/patched.h"
 #include "shm/private.h"
 
 #define OBJECTS	     1024u /* loaded at a time that are known; no program has more */
@@ -34,10 +33,11 @@
 
 /* An object of the loader's list, in its order. */
 struct object {
-	uint64_t start;
+	uint64_t start, end;
 	const void *dynamic;
-	void *pads; /* NULL: nothing is patched there */
+	void *pads; /* NULL: nothing is patched there, or by pads of before */
 	bool is_fresh;
+	bool is_here; /* it is in the new list, too */
 };
 
 /* Private memory, made at start. */
@@ -48,215 +48,19 @@ static struct known {
 static unsigned object_count[2], current;
 static struct r_debug *loader;
 static bool is_alone; /* at start: no other thread runs */
-static bool has_malloc;
-
-/* ---- what becomes of a function ---- */
-
-static uint32_t add_patched(
-	const struct inner_name *n, uint32_t module, uint32_t function, const char *reason)
-{
-	const struct patched_info info = { n->name, n->name_bytes, module, function, reason };
-
-	return patched_add(&state_segment, &info);
-}
-
-static const struct {
-	const char *symbol;
-	enum ht_function function;
-} plain_functions[] = {
-	{ "malloc", HT_FN_MALLOC },
-	{ "calloc", HT_FN_CALLOC },
-	{ "realloc", HT_FN_REALLOC },
-	{ "reallocarray", HT_FN_REALLOCARRAY },
-	{ "posix_memalign", HT_FN_POSIX_MEMALIGN },
-	{ "aligned_alloc", HT_FN_ALIGNED_ALLOC },
-	{ "memalign", HT_FN_MEMALIGN },
-	{ "valloc", HT_FN_VALLOC },
-	{ "pvalloc", HT_FN_PVALLOC },
-	{ "_Znwm", HT_FN_NEW },
-	{ "_Znam", HT_FN_NEW_ARRAY },
-	{ "_ZnwmRKSt9nothrow_t", HT_FN_NEW_NOTHROW },
-	{ "_ZnamRKSt9nothrow_t", HT_FN_NEW_ARRAY_NOTHROW },
-	{ "_ZnwmSt11align_val_t", HT_FN_NEW_ALIGNED },
-	{ "_ZnamSt11align_val_t", HT_FN_NEW_ARRAY_ALIGNED },
-	{ "_ZnwmSt11align_val_tRKSt9nothrow_t", HT_FN_NEW_ALIGNED_NOTHROW },
-	{ "_ZnamSt11align_val_tRKSt9nothrow_t", HT_FN_NEW_ARRAY_ALIGNED_NOTHROW },
-};
-
-static bool is_named(const struct inner_name *n, const char *symbol)
-{
-	return __builtin_strlen(symbol) == n->name_bytes &&
-	       __builtin_memcmp(symbol, n->name, n->name_bytes) == 0;
-}
-
-/* The function number of the blocks of a rule's function. */
-static uint32_t function_of(const struct inner_name *n, const struct allocator_rule *r)
-{
-	if (r->result == ALLOCATOR_NO_RESULT)
-		return HT_FN_NONE;
-	for (unsigned i = 0; i < sizeof(plain_functions) / sizeof(plain_functions[0]); i++)
-		if (is_named(n, plain_functions[i].symbol))
-			return plain_functions[i].function;
-	return HT_FN_NAMED;
-}
-
-/* ---- patching ---- */
-
-/* One object while its functions are patched. */
-struct patching {
-	const struct inner_object *object;
-	const struct inner_symbol *symbols;
-	unsigned count;
-	uint8_t *pads;
-	size_t used;
-	bool holds_next; /* it is the next allocator */
-	uint32_t module;
-};
-
-static struct inner_entry *entry_free(uint32_t *number)
-{
-	for (*number = 0; *number < inner_table_end; ++*number)
-		if (!inner_table[*number].is_used)
-			return &inner_table[*number];
-	if (inner_table_end == INNER_TABLE_ENTRIES)
-		return NULL;
-	return &inner_table[inner_table_end++];
-}
-
-static size_t readable(const struct inner_object *o, uint64_t at)
-{
-	return (size_t)(o->code_end - at);
-}
-
-/* Makes one function's pad. NULL: done, and *e is its entry. Else why not. */
-static const char *pad_make(
-	struct patching *p, const struct inner_symbol *s, struct inner_entry **e)
-{
-	enum relocate_why why;
-	unsigned used = 0;
-	uint32_t number;
-
-	*e = entry_free(&number);
-	if (s->is_indirect)
-		return "the loader chooses it when it starts (ifunc)";
-	if (s->bytes == 0 || s->bytes > readable(p->object, s->at))
-		return "its size is not known";
-	if (!*e)
-		return "too many functions are patched already";
-	why = entry_make(&(*e)->patch, (const uint8_t *)(uintptr_t)s->at, s->bytes,
-		readable(p->object, s->at), s->at, p->pads + p->used,
-		(uint64_t)(uintptr_t)p->pads + p->used,
-		(struct entry_recorder){
-			(uint64_t)(uintptr_t)inner_thunk, (int32_t)number, false },
-		&used);
-	p->used += used;
-	return why == RELOCATE_DONE ? NULL : relocate_why_word(why);
-}
-
-static void entry_fill(struct patching *p, const struct inner_symbol *s, struct inner_entry *e)
-{
-	(void)allocator_rule_read(s->name->line, s->name->line_bytes, &e->rule);
-	e->function = function_of(s->name, &e->rule);
-	e->is_used = true;
-	e->pads = p->pads;
-	e->is_operator = s->is_operator;
-	e->except_start = p->holds_next ? p->object->start : 0;
-	e->except_end = p->holds_next ? p->object->end : 0;
-	e->number = add_patched(s->name, p->module, e->function, NULL);
-	if (e->function == HT_FN_NAMED)
-		e->function = e->number ? patched_function(&state_segment, e->number) : HT_FN_NONE;
-	if (s->name->is_plain && is_named(s->name, "malloc"))
-		has_malloc = true;
-}
-
-static void refuse_all(const struct patching *p, const char *reason)
-{
-	wrong_free_missed();
-	for (unsigned i = 0; i < p->count; i++)
-		add_patched(p->symbols[i].name, p->module, HT_FN_NONE, reason);
-}
-
-/* `reason`: NULL: its module is gone. */
-static void entry_drop(struct inner_entry *e, const char *reason)
-{
-	if (e->number)
-		patched_end(&state_segment, e->number, reason);
-	*e = (struct inner_entry){ 0 };
-}
-
-/* The hooks' calls of a patched function go to the function itself. */
-static void next_bypass(const struct entry *patch)
-{
-	void *at = (void *)(uintptr_t)patch->at, *original = (void *)(uintptr_t)patch->original;
-
-	next_replace(at, original);
-	next_cxx_replace(at, original);
-}
-
-/* The pads are executable, or `is_sealed` is false: writes the jumps. */
-static void jumps_write(const void *pads, bool is_sealed)
-{
-	struct entry_memory memory = inner_memory_open();
-
-	for (uint32_t i = 0; i < inner_table_end; i++) {
-		struct inner_entry *e = &inner_table[i];
-
-		if (!e->is_used || e->pads != pads)
-			continue;
-		if (is_sealed && entry_set(&e->patch, &memory) == 0)
-			next_bypass(&e->patch);
-		else
-			entry_drop(e, "its code cannot be written");
-	}
-	inner_memory_close(&memory);
-}
-
-/* Makes all pads, then all jumps. Returns the pads; NULL: nothing is patched. */
-static void *patch_all(struct patching *p)
-{
-	const struct inner_object *o = p->object;
-	struct inner_entry *e;
-	const char *why;
-
-	p->pads = inner_memory_pads(o->start, o->end, p->count * (size_t)ENTRY_PAD_MOST);
-	if (!p->pads) {
-		refuse_all(p, "there is no room for code within 2 GB of it");
-		return NULL;
-	}
-	for (unsigned i = 0; i < p->count; i++) {
-		why = pad_make(p, &p->symbols[i], &e);
-		if (why)
-			wrong_free_missed();
-		if (why)
-			add_patched(p->symbols[i].name, p->module, HT_FN_NONE, why);
-		else
-			entry_fill(p, &p->symbols[i], e);
-	}
-	jumps_write(p->pads, inner_memory_seal(p->pads) == 0);
-	return p->pads;
-}
+static bool has_gap; /* since then: objects may have come that are in use by now */
 
 /* ---- objects ---- */
 
-static const ElfW(Sym) * definition(const struct inner_object *o, const char *symbol)
-{
-	struct symbols_table t = symbols_table_read(o->bias, o->dynamic);
-	uint32_t h = 5381;
-
-	for (const char *c = symbol; *c; c++)
-		h = h * 33 + (unsigned char)*c;
-	return symbols_table_find(&t, symbol, __builtin_strlen(symbol), h);
-}
-
 static bool defines(const struct inner_object *o, const char *symbol)
 {
-	return definition(o, symbol) != NULL;
+	return inner_symbols_definition(o, symbol) != NULL;
 }
 
 /* The C++ runtime, or a program that has it inside. */
 static void note_exceptions(const struct inner_object *o)
 {
-	const ElfW(Sym) *s = definition(o, "__cxa_allocate_exception");
+	const ElfW(Sym) *s = inner_symbols_definition(o, "__cxa_allocate_exception");
 
 	if (s)
 		reentry_exceptions_from(o->bias + s->st_value, s->st_size);
@@ -275,39 +79,72 @@ static bool lies_in(const struct inner_object *o, const void *p)
 	return (uint64_t)(uintptr_t)p - o->start < o->end - o->start;
 }
 
-/* Patches what one object brings. Returns its pads, or NULL. */
-static void *object_examine(const struct inner_object *o, bool precedes_us, bool is_new)
+/* When an object is examined. */
+enum examined {
+	EXAMINED_START, /* at start */
+	EXAMINED_ATTACH, /* as a viewer attaches, which stops all threads to write the jumps */
+	EXAMINED_LATE, /* since then: its code may be running */
+	EXAMINED_NEW, /* while it is being loaded: its code does not run yet */
+};
+
+/* NULL: it can be patched now. */
+static const char *why_not_now(const struct inner_object *o, enum examined when)
 {
-	struct patching p = { .object = o, .symbols = known->symbols };
+	if (when == EXAMINED_NEW && o->code_relocated)
+		return "its library has relocations in its code";
+	if (when == EXAMINED_LATE || (when == EXAMINED_START && !is_alone))
+		return "other threads were running before it was found";
+	return NULL;
+}
+
+static bool all(uint64_t at)
+{
+	return true;
+}
+
+static void symbols_find(struct inner_patching *p, bool precedes_us, enum examined when)
+{
+	bool is_attach = when == EXAMINED_ATTACH;
+
+	p->count = inner_symbols_find(p->object,
+		is_attach ? inner_bound_is : (precedes_us ? all : NULL), known->symbols, SYMBOLS);
+	for (unsigned i = 0; i < p->count; i++)
+		known->symbols[i].is_bound = is_attach && known->symbols[i].name->is_plain &&
+					     inner_bound_is(known->symbols[i].at);
+	if (is_attach)
+		p->count = inner_bound_add(p->object, known->symbols, p->count, SYMBOLS);
+}
+
+/* Whether calls of its functions by its own code are the program's. Those of an allocator in a
+ * library of its own are not. */
+static bool own_calls_count(const struct inner_object *o, enum examined when)
+{
+	return when == EXAMINED_ATTACH && (o->is_executable || o->start == next_inside[0].start);
+}
+
+/* Patches what one object brings. Returns its pads, or NULL. */
+static void *object_examine(const struct inner_object *o, bool precedes_us, enum examined when)
+{
+	struct inner_patching p = { .object = o, .symbols = known->symbols };
+	const char *why = why_not_now(o, when);
 
 	if (lies_in(o, inner_thunk))
 		return NULL;
 	note_exceptions(o);
-	p.count = inner_symbols_find(o, precedes_us, known->symbols, SYMBOLS);
+	symbols_find(&p, precedes_us, when);
 	if (p.count == 0 || is_sanitizer(o))
 		return NULL;
 	p.module = modules_of(o->info);
-	if (!is_new)
+	if (when != EXAMINED_NEW)
 		wrong_free_missed(); /* libraries may have used it before */
-	p.holds_next = next_lies_in(o->start, o->end);
-	if (is_new ? o->code_relocated : !is_alone) {
-		refuse_all(&p, is_new ? "its library has relocations in its code"
-				      : "other threads were running before it was found");
+	p.holds_next = next_lies_in(o->start, o->end) && !own_calls_count(o, when);
+	if (why) {
+		inner_patch_refuse_all(&p, why);
 		return NULL;
 	}
-	segment_extents_narrow(&state_segment);
-	return patch_all(&p);
-}
-
-static void object_forget(const struct object *o)
-{
-	for (uint32_t i = 0; i < inner_table_end; i++) {
-		struct inner_entry *e = &inner_table[i];
-
-		if (e->is_used && e->pads == o->pads)
-			entry_drop(e, NULL);
-	}
-	inner_memory_release(o->pads);
+	if (inner_patch_brings_blocks(&p))
+		segment_extents_narrow(&state_segment);
+	return inner_patch_all(&p);
 }
 
 /* A pass over the loader's list. */
@@ -316,7 +153,8 @@ struct pass {
 	unsigned old_count, next; /* where the next one probably is */
 	struct object *now;
 	unsigned count, fresh;
-	bool is_start, precedes_us;
+	enum examined when;
+	bool precedes_us;
 };
 
 /* The same object in the list as it was. */
@@ -343,10 +181,10 @@ static int list_visit(struct dl_phdr_info *info, size_t size, void *data)
 	if (p->count == OBJECTS || !inner_symbols_object(info, &o))
 		return 0;
 	old = find_old(p, &o);
-	*now = (struct object){ o.start, o.dynamic, NULL, !old };
+	*now = (struct object){ o.start, o.end, o.dynamic, NULL, !old, false };
 	if (old) {
 		now->pads = old->pads;
-		old->pads = NULL;
+		old->is_here = true;
 	}
 	p->fresh += !old;
 	p->count++;
@@ -364,24 +202,24 @@ static int examine_visit(struct dl_phdr_info *info, size_t size, void *data)
 	if (lies_in(&o, inner_thunk))
 		p->precedes_us = false;
 	if (p->now[p->next].is_fresh)
-		p->now[p->next].pads = object_examine(&o, p->precedes_us, !p->is_start);
+		p->now[p->next].pads = object_examine(&o, p->precedes_us, p->when);
 	p->next++;
 	return 0;
 }
 
 /* What is gone is forgotten first, since what is new may be the same again. */
-static void pass_run(bool is_start)
+static void pass_run(enum examined when)
 {
 	struct pass p = { .old = known->objects[current],
 		.old_count = object_count[current],
 		.now = known->objects[1 - current],
-		.is_start = is_start,
-		.precedes_us = is_start };
+		.when = when,
+		.precedes_us = when == EXAMINED_START };
 
 	dl_iterate_phdr(list_visit, &p);
 	for (unsigned i = 0; i < p.old_count; i++)
-		if (p.old[i].pads)
-			object_forget(&p.old[i]);
+		if (!p.old[i].is_here)
+			inner_patch_forget(p.old[i].start, p.old[i].end, p.old[i].pads);
 	p.next = 0;
 	if (p.fresh > 0)
 		dl_iterate_phdr(examine_visit, &p);
@@ -409,7 +247,7 @@ static void rule_wrong(unsigned line, const char *why)
 	__builtin_memcpy(name + at, number_word, sizeof(number_word) - 1);
 	n.name = name + at;
 	n.name_bytes = (uint8_t)(sizeof(number_word) - 1 + digits);
-	add_patched(&n, 0, HT_FN_NONE, why);
+	inner_patch_note(&n, 0, why);
 }
 
 /* Whether this process has one thread. Each is a folder there. */
@@ -425,8 +263,16 @@ static bool is_single_threaded(void)
 /* The loader's list has changed, under its lock. */
 static void list_changed(void)
 {
-	if (loader->r_state == RT_CONSISTENT && state_is_on())
-		pass_run(false);
+	bool is_consistent = loader->r_state == RT_CONSISTENT;
+
+	state_enter();
+	if (state_is_on() && has_gap) {
+		pass_run(EXAMINED_LATE);
+		has_gap = false;
+	} else if (state_is_on() && is_consistent) {
+		pass_run(EXAMINED_NEW);
+	}
+	state_leave();
 }
 
 /* The object that has the loader's function. */
@@ -446,33 +292,19 @@ static int loader_visit(struct dl_phdr_info *info, size_t size, void *data)
 	return l->is_found;
 }
 
-/* Has the loader's function call inner_changed. Without that, what is loaded later is not seen. */
+/* Has the loader's function call list_changed. Without that, what is loaded later is not seen. */
 static void loader_watch(void)
 {
 	struct loader_search l = { .function = loader->r_brk };
-	struct inner_entry *e;
-	unsigned used;
-	uint32_t number;
-	uint8_t *pads;
 
-	if (!dl_iterate_phdr(loader_visit, &l) || l.object.code_end - l.function < LOADER_BYTES)
-		return;
-	e = entry_free(&number);
-	pads = e ? inner_memory_pads(l.object.start, l.object.end, ENTRY_PAD_MOST) : NULL;
-	if (!pads)
-		return;
-	if (entry_make(&e->patch, (const uint8_t *)(uintptr_t)l.function, LOADER_BYTES,
-		    LOADER_BYTES, l.function, pads, (uint64_t)(uintptr_t)pads,
-		    (struct entry_recorder){
-			    (uint64_t)(uintptr_t)inner_thunk, (int32_t)number, false },
-		    &used) != RELOCATE_DONE) {
-		inner_memory_release(pads);
-		return;
-	}
-	inner_table_on_change = list_changed;
-	e->is_used = e->is_loader = true;
-	e->pads = pads;
-	jumps_write(pads, inner_memory_seal(pads) == 0);
+	if (dl_iterate_phdr(loader_visit, &l))
+		inner_patch_loader(&l.object, l.function, list_changed);
+}
+
+static bool memory_take(void)
+{
+	known = private_map(sizeof(*known));
+	return known && inner_table_start();
 }
 
 void inner_start(void)
@@ -481,25 +313,77 @@ void inner_start(void)
 
 	if (file && __builtin_strcmp(file, "none") == 0)
 		return;
-	known = private_map(sizeof(*known));
-	if (!known || !inner_table_start())
+	if (!memory_take())
 		return;
 	inner_list_start(file, rule_wrong);
+	inner_bound_none();
 	is_alone = is_single_threaded();
-	pass_run(true);
+	pass_run(EXAMINED_START);
 	loader = symbols_first("_r_debug");
 	if (is_alone && loader && loader->r_brk)
 		loader_watch();
 }
 
+/* NULL: all that must be patched is. Else the name of one that is not. */
+static const char *needed_missing(void)
+{
+	const char *name;
+	uint64_t at;
+
+	for (unsigned i = 0; (name = inner_bound_needed(i, &at)) != NULL; i++)
+		if (!inner_patch_has(at))
+			return name;
+	return NULL;
+}
+
+const char *inner_attach(const char **reason)
+{
+	const char *file = environment_variable("HEAPTOP_ALLOCATORS"), *missing;
+
+	*reason = "there is no memory";
+	if (!memory_take())
+		return "malloc";
+	inner_list_start(file && __builtin_strcmp(file, "none") == 0 ? NULL : file, rule_wrong);
+	inner_bound_find();
+	inner_patch_attaching(true);
+	pass_run(EXAMINED_ATTACH);
+	has_gap = true;
+	loader = symbols_first("_r_debug");
+	if (loader && loader->r_brk)
+		loader_watch();
+	inner_patch_attaching(false);
+	missing = needed_missing();
+	*reason = missing ? inner_patch_refusal() : NULL;
+	return missing;
+}
+
+void inner_detach(void)
+{
+	inner_patch_detach();
+	object_count[0] = object_count[1] = 0;
+	if (known)
+		private_unmap(known, sizeof(*known));
+	known = NULL;
+}
+
 bool inner_has_malloc(void)
 {
-	return has_malloc;
+	return inner_patch_has_malloc();
 }
 
 #else
 
 void inner_start(void)
+{
+}
+
+const char *inner_attach(const char **reason)
+{
+	*reason = "not supported on this architecture";
+	return "malloc";
+}
+
+void inner_detach(void)
 {
 }
 

@@ -143,4 +143,22 @@ void inner_memory_release(void *pads)
 	area_of(pads)->is_used = false;
 }
 
+uint64_t inner_memory_all(uint64_t *first)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < AREAS; i++)
+		bytes += areas[i].bytes;
+	*first = areas[0].at;
+	return bytes;
+}
+
+#else
+
+uint64_t inner_memory_all(uint64_t *first)
+{
+	*first = 0;
+	return 0;
+}
+
 #endif

@@ -18,6 +18,8 @@ void inner_memory_close(struct entry_memory *m);
 void *inner_memory_pads(uint64_t start, uint64_t end, size_t bytes);
 /* Makes them executable. 0 or -errno. */
 int inner_memory_seal(void *pads);
+/* The bytes of all pads, and where the first are. */
+uint64_t inner_memory_all(uint64_t *first);
 /* Nobody will run there again: they are for the next. */
 void inner_memory_release(void *pads);
 

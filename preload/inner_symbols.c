@@ -14,6 +14,7 @@
 #include "preload/call.h"
 
 struct found {
+	bool (*is_called)(uint64_t at);
 	struct inner_symbol *out;
 	unsigned count, room;
 };
@@ -55,7 +56,24 @@ static void add_symbol(struct found *f, const struct inner_object *o, const stru
 		add(f, &symbol);
 }
 
-static void find_exported(const struct inner_object *o, bool is_first, struct found *f)
+const ElfW(Sym) * inner_symbols_definition(const struct inner_object *o, const char *symbol)
+{
+	struct symbols_table t = symbols_table_read(o->bias, o->dynamic);
+	uint32_t h = 5381;
+
+	for (const char *c = symbol; *c; c++)
+		h = h * 33 + (unsigned char)*c;
+	return symbols_table_find(&t, symbol, __builtin_strlen(symbol), h);
+}
+
+/* Whether a name that is everyone's is to be patched there. */
+static bool is_wanted(const struct found *f, const struct inner_object *o,
+	const struct inner_name *n, const ElfW(Sym) * s)
+{
+	return !n->is_plain || (f->is_called && f->is_called(o->bias + s->st_value));
+}
+
+static void find_exported(const struct inner_object *o, struct found *f)
 {
 	struct symbols_table t = symbols_table_read(o->bias, o->dynamic);
 
@@ -63,9 +81,9 @@ static void find_exported(const struct inner_object *o, bool is_first, struct fo
 		const struct inner_name *n = inner_list_at(i);
 		const ElfW(Sym) *s = NULL;
 
-		if (is_first || !n->is_plain)
+		if (f->is_called || !n->is_plain)
 			s = symbols_table_find(&t, n->name, n->name_bytes, n->hash);
-		if (s)
+		if (s && is_wanted(f, o, n, s))
 			add_symbol(f, o, n, s);
 	}
 }
@@ -168,7 +186,7 @@ static bool is_local(const ElfW(Sym) * s)
 	       visibility == STV_INTERNAL;
 }
 
-static void find_local(const struct inner_object *o, bool is_first, struct found *f)
+static void find_local(const struct inner_object *o, struct found *f)
 {
 	struct symtab t;
 	struct file file;
@@ -184,20 +202,20 @@ static void find_local(const struct inner_object *o, bool is_first, struct found
 		if (s->st_name >= t.strings_bytes || s->st_value == 0)
 			continue;
 		n = inner_list_find(t.strings + s->st_name);
-		if (n && (is_first || !n->is_plain || is_local(s)))
+		if (n && (is_local(s) || is_wanted(f, o, n, s)))
 			add_symbol(f, o, n, s);
 	}
 	file_unmap(&file);
 }
 
-unsigned inner_symbols_find(
-	const struct inner_object *o, bool is_first, struct inner_symbol *out, unsigned room)
+unsigned inner_symbols_find(const struct inner_object *o, bool (*is_called)(uint64_t at),
+	struct inner_symbol *out, unsigned room)
 {
-	struct found f = { .out = out, .room = room };
+	struct found f = { .is_called = is_called, .out = out, .room = room };
 
-	find_exported(o, is_first, &f);
+	find_exported(o, &f);
 	if (o->is_executable || f.count > 0)
-		find_local(o, is_first, &f);
+		find_local(o, &f);
 	return f.count;
 }
 

@@ -26,6 +26,8 @@ struct inner_symbol {
 	uint64_t bytes; /* 0: unknown */
 	bool is_operator; /* one of its names is that of a C++ operator */
 	bool is_indirect; /* STT_GNU_IFUNC: `at` is its resolver */
+	bool is_bound; /* what the program calls by that name (inner_bound.h) */
+	const void *hook; /* no allocator's function: what is called instead */
 };
 
 /* From what dl_iterate_phdr says. False: no code in it. */
@@ -33,10 +35,12 @@ bool inner_symbols_object(const struct dl_phdr_info *info, struct inner_object *
 
 /*
  * Writes at most `room` symbols, each address once: the plain name where one has several.
- * `is_first`: the object precedes this library in the search order, so its exported plain names are
- * what the program calls. Returns their number.
+ * `is_called` selects from the plain names that it exports; NULL: none. Returns their number.
  */
-unsigned inner_symbols_find(
-	const struct inner_object *o, bool is_first, struct inner_symbol *out, unsigned room);
+unsigned inner_symbols_find(const struct inner_object *o, bool (*is_called)(uint64_t at),
+	struct inner_symbol *out, unsigned room);
+
+/* What the object defines by that name; NULL: nothing. */
+const ElfW(Sym) * inner_symbols_definition(const struct inner_object *o, const char *symbol);
 
 #endif

@@ -10,6 +10,8 @@ void (*inner_table_on_change)(void);
 
 bool inner_table_start(void)
 {
+	if (inner_table)
+		return true;
 	inner_table = private_map(INNER_TABLE_ENTRIES * sizeof(*inner_table));
 	return inner_table != NULL;
 }

@@ -20,6 +20,9 @@ struct inner_entry {
 	bool is_used;
 	bool is_operator; /* or has the code of one: the family of its blocks is not known */
 	bool is_loader; /* the loader's notice of a change; no rule */
+	bool is_hook; /* a hook of ours is called instead; no rule */
+	bool is_fresh; /* its jump is not written yet */
+	bool is_inert; /* not patched any more; but a thread may be in its pad, which stays */
 	/* Calls from this code are not recorded: the next allocator's own (empty: all are). */
 	uint64_t except_start, except_end;
 };

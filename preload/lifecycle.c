@@ -14,11 +14,14 @@
 #include <unistd.h>
 
 #include "preload/attach.h"
+#include "preload/cfi_cache.h"
 #include "preload/clock.h"
+#include "preload/coop.h"
 #include "preload/copy_stub.h"
 #include "preload/environment.h"
 #include "preload/exit_wait.h"
 #include "preload/inner.h"
+#include "preload/jumps.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
 #include "preload/next_operators.h"
@@ -29,6 +32,8 @@
 #include "preload/thread_pointer.h"
 #include "preload/unwind.h"
 #include "preload/unwind_cfi.h"
+#include "preload/wrong_free.h"
+#include "shm/before.h"
 #include "shm/kernel.h"
 #include "shm/mapping.h"
 
@@ -43,18 +48,26 @@ enum fork_way {
 
 static uint32_t phase;
 
-/* One page, wiped by the kernel in a child that gets a copy of our memory. */
+#define OWN_BYTES 4096u
+
+/* One page, wiped by the kernel in a child that gets a copy of our memory. It stays when a viewer
+ * detaches, but read-only: threads may still be about to read it. */
 static struct own *own_page(void)
 {
-	void *p =
-		kernel_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static void *page;
+	void *p = page;
 
+	if (p)
+		return mprotect(p, OWN_BYTES, PROT_READ | PROT_WRITE) == 0 ? p : NULL;
+	p = kernel_mmap(
+		NULL, OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	if (madvise(p, 4096, MADV_WIPEONFORK) != 0) {
-		kernel_munmap(p, 4096);
+	if (madvise(p, OWN_BYTES, MADV_WIPEONFORK) != 0) {
+		kernel_munmap(p, OWN_BYTES);
 		return NULL;
 	}
+	page = p;
 	return p;
 }
 
@@ -139,6 +152,18 @@ static void scans_publish(void)
 	state_segment.header->copy_at = copy_stub_publish();
 }
 
+/* The same for who detaches. */
+static void jumps_publish(void)
+{
+	struct ht_attached *a = &heaptop_attached;
+
+	a->busy_at = from_thread(&state_thread.busy);
+	a->inside_at = from_thread(&state_thread.inside);
+	a->state_at = from_thread(&state_thread);
+	a->state_bytes = sizeof(state_thread);
+	a->state = HT_ATTACHED_PREPARED;
+}
+
 /* Before anything replaces the next allocator's functions. */
 static void code_find(void)
 {
@@ -148,13 +173,9 @@ static void code_find(void)
 	next_code = (struct next_code){ r.start, r.end };
 }
 
-/* Everything before recording is switched on. 0 or -errno. */
-static int prepare(struct own **own)
+/* The same once the segment is there. `is_late`: a viewer attaches. */
+static int prepare_own(struct own **own, bool is_late)
 {
-	int rc = attach_segment(&state_segment);
-
-	if (rc != 0)
-		return rc;
 	*own = own_page();
 	if (!*own)
 		return give_up("the kernel cannot detect forks: madvise lacks MADV_WIPEONFORK "
@@ -164,13 +185,25 @@ static int prepare(struct own **own)
 	 * the fork may have interrupted a hook. */
 	next_arena_undump();
 	state_segment.single_threaded = single_threaded();
-	modules_start();
+	modules_start(is_late);
 	code_find();
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
 	unwind_start(environment_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
 	scans_publish();
 	clock_publish();
+	return 0;
+}
+
+/* Everything before recording is switched on. 0 or -errno. */
+static int prepare(struct own **own)
+{
+	int rc = attach_segment(&state_segment);
+
+	if (rc == 0)
+		rc = prepare_own(own, false);
+	if (rc != 0)
+		return rc;
 	inner_start();
 	if (next_cxx_has_front() && !inner_has_malloc())
 		why_note("the program has a malloc of its own, so its blocks bypass libheaptop");
@@ -197,6 +230,7 @@ static bool start_blocked(void)
 		own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 		ht_store_release_pointer(&state_own, own); /* START */
+		jumps_publish();
 	}
 	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */
 	state_thread.busy = 0;
@@ -216,6 +250,152 @@ static bool start(void)
 	signals_restore(signals);
 	errno = saved;
 	return started;
+}
+
+/* Whether the segment belongs to this process. A vfork child has our memory, but not our pid. */
+static bool is_ourselves(void)
+{
+	return state_pid() == state_segment.header->pid;
+}
+
+/* ---- attaching and detaching ---- */
+
+static void inside_find(struct next_code *code, const char *symbol)
+{
+	const void *at = symbols_first(symbol);
+	struct module_range r = { 0 };
+
+	if (at)
+		modules_find((uint64_t)(uintptr_t)at, &r);
+	*code = (struct next_code){ r.start, r.end };
+}
+
+/* Where functions are patched, libc's own calls arrive, too. */
+static void insides_find(void)
+{
+	if (symbols_precede_libc())
+		return; /* we are preloaded, and were detached from */
+	inside_find(&next_inside[0], "gnu_get_libc_version");
+	inside_find(&next_inside[1], "__tls_get_addr");
+	inside_find(&next_inside[2], "pthread_create");
+}
+
+/* Patches, where we are not preloaded anyway. */
+static int patch(const char **why)
+{
+	static char text[HT_ATTACHED_WHY];
+	const char *reason, *name;
+	size_t used;
+
+	if (symbols_precede_libc()) {
+		inner_start();
+		return 0;
+	}
+	name = inner_attach(&reason);
+	if (!name) {
+		modules_watched();
+		return 0;
+	}
+	used = __builtin_strlen(name);
+	__builtin_memcpy(text, name, used);
+	__builtin_memcpy(text + used, ": ", 2);
+	__builtin_strncpy(text + used + 2, reason, sizeof(text) - used - 3);
+	*why = text;
+	return -ENOTSUP;
+}
+
+/* Undoes what attach_started and later steps did. */
+static void session_end(void)
+{
+	inner_detach();
+	recorder_detach();
+	segment_unmap(&state_segment);
+	attach_forget();
+	sample_detach();
+	coop_forget();
+	cfi_cache_forget();
+	__builtin_memset(next_inside, 0, sizeof(next_inside));
+}
+
+static int attach_prepare(struct own **own, const char **why)
+{
+	int rc;
+
+	next_find_again();
+	next_cxx_find_again();
+	*why = "the segment cannot be used";
+	rc = attach_segment(&state_segment);
+	if (rc != 0)
+		return rc;
+	*why = "there is no memory";
+	rc = before_prepare(&state_segment);
+	if (rc == 0) {
+		*why = "the kernel cannot detect forks";
+		rc = prepare_own(own, true);
+	}
+	if (rc == 0) {
+		insides_find();
+		wrong_free_attached();
+		rc = patch(why);
+	}
+	if (rc != 0)
+		session_end();
+	return rc;
+}
+
+int lifecycle_attach(const char **why)
+{
+	uint32_t off = PHASE_OFF;
+	struct own *own = NULL;
+	uint64_t signals;
+	int rc;
+
+	*why = "it is being recorded already";
+	/* Relaxed: one viewer at a time; no other thread starts what is off. */
+	if (!ht_cas_relaxed_32(&phase, &off, PHASE_STARTING))
+		return -EBUSY;
+	signals = signals_block();
+	ht_add_relaxed_32(&state_session, 1);
+	rc = attach_prepare(&own, why);
+	if (rc == 0) {
+		own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
+		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
+		ht_store_release_pointer(&state_own, own); /* START */
+		jumps_publish();
+	}
+	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */
+	signals_restore(signals);
+	return rc;
+}
+
+/* In a child that the kernel copied, and that has made no call yet, the segment is its parent's. */
+static void segment_release(void)
+{
+	if (!is_ourselves())
+		return;
+	clock_publish();
+	why_note("heaptop was detached from it");
+	ht_store_release_32(&state_segment.header->state, HT_STATE_STOPPED); /* WHY */
+	attach_release(&state_segment);
+}
+
+void lifecycle_detach(void)
+{
+	struct own *own = (struct own *)(uintptr_t)ht_load_acquire_pointer(&state_own); /* START */
+	uint32_t was = ht_load_relaxed_32(&phase);
+
+	if (was == PHASE_ON) {
+		if (state_is_on())
+			segment_release();
+		ht_store_relaxed_32(&own->on, OWN_OFF);
+		(void)mprotect(own, OWN_BYTES, PROT_READ);
+	}
+	ht_store_release_32(&phase, PHASE_OFF); /* PHASE */
+	if (was == PHASE_ON)
+		session_end();
+	else
+		inner_detach();
+	heaptop_attached.state = HT_ATTACHED_RELEASED;
 }
 
 /* Unmaps the parent's segment in a forked child. Bypassing code may still read it (in another
@@ -343,12 +523,6 @@ bool lifecycle_wake(void)
 	return false;
 }
 
-/* Whether the segment belongs to this process. A vfork child has our memory, but not our pid. */
-static bool is_ourselves(void)
-{
-	return state_pid() == state_segment.header->pid;
-}
-
 static void end_note(void)
 {
 	attach_check(state_segment.header);
@@ -389,8 +563,13 @@ static bool ends_last;
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 
+/* Opened by a viewer in a running program, it does nothing until that attaches. */
 __attribute__((constructor)) static void on_load(void)
 {
+	uint32_t fresh = PHASE_NEW;
+
+	if (!symbols_precede_libc() && ht_cas_relaxed_32(&phase, &fresh, PHASE_OFF))
+		return;
 	lifecycle_wake();
 	if (state_is_on() && ht_load_relaxed_32(&state_segment.header->leak_ask))
 		ends_last = __cxa_atexit(end_by_exit, NULL, NULL) == 0;

@@ -22,6 +22,14 @@ static inline bool lifecycle_on(void)
 void lifecycle_before_fork(uintptr_t frame);
 void lifecycle_after_fork(void);
 
+/* Recording begins as a viewer asks for it (environment_give), in the middle of the program's life,
+ * under the loader's lock; the jumps to the hooks are listed. 0, or -errno with *why, a text that
+ * stays: all is as it was. */
+int lifecycle_attach(const char **why);
+/* It ends. No thread is in a hook, and none has anything of the session left (shm/attached.h).
+ * Makes system calls only, and takes no lock. */
+void lifecycle_detach(void);
+
 /* The process is about to end by exit, _exit or quick_exit. */
 void lifecycle_exit(void);
 

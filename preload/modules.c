@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdlib.h>
 
+#include "preload/permanent.h"
 #include "preload/state.h"
 #include "preload/symbols.h"
 #include "shm/module.h"
@@ -112,8 +113,10 @@ static const char *object_path(const char *name)
 	return name && name[0] ? name : state_segment.header->exe;
 }
 
+/* `data`: a bool, whether not all objects stay. */
 static int add_pinned(struct dl_phdr_info *info, size_t size, void *data)
 {
+	const bool *is_late = data;
 	struct module_info m = { .start = UINT64_MAX,
 		.bias = info->dlpi_addr,
 		.path = object_path(info->dlpi_name),
@@ -129,7 +132,7 @@ static int add_pinned(struct dl_phdr_info *info, size_t size, void *data)
 		if (m.bias + ph->p_vaddr + ph->p_memsz > m.end)
 			m.end = m.bias + ph->p_vaddr + ph->p_memsz;
 	}
-	if (m.end == 0 || pinned_count == PINNED_MAX)
+	if (m.end == 0 || pinned_count == PINNED_MAX || (*is_late && !permanent_is(info)))
 		return 0;
 	m.build_id = phdr_build_id(info->dlpi_phdr, info->dlpi_phnum, m.bias, &m.build_id_bytes);
 	pinned[pinned_count++] =
@@ -182,12 +185,22 @@ static void watch_loader(void)
 		modules_unloaded();
 }
 
-void modules_start(void)
+void modules_start(bool is_late)
 {
 	find_object = (int (*)(void *, struct found_object *))symbols_first("_dl_find_object");
-	dl_iterate_phdr(add_pinned, NULL);
+	pinned_count = 0;
+	__builtin_memset(recent, 0, sizeof(recent));
+	if (is_late)
+		permanent_find();
+	dl_iterate_phdr(add_pinned, &is_late);
 	sort_pinned();
 	watch_loader();
+}
+
+void modules_watched(void)
+{
+	if (modules_loader.bytes != 0)
+		modules_unloaded();
 }
 
 void modules_unloaded(void)

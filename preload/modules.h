@@ -24,9 +24,12 @@
 
 #include "shm/atomic.h"
 
-/* Lists the objects loaded so far, and determines whether the loader's frees come to us. Once,
- * before the first modules_find. */
-void modules_start(void);
+/* Lists the objects that stay, and determines whether the loader's frees come to us. Before the
+ * first modules_find, and whenever recording starts again. Those loaded so far stay; unless the
+ * program may have opened some itself (`is_late`): then those that it cannot do without do. */
+void modules_start(bool is_late);
+/* The rest, where functions are patched: the loader's frees come to us now. */
+void modules_watched(void);
 
 struct modules_loader {
 	uint64_t start, bytes; /* the loader's code */

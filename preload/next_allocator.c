@@ -12,6 +12,7 @@
 
 struct next next;
 struct next_code next_code;
+struct next_code next_inside[NEXT_INSIDE];
 uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 
@@ -100,6 +101,8 @@ static void find_all(void)
 		{ "sbrk", (void **)&next.sbrk },
 		{ "shmat", (void **)&next.shmat },
 		{ "shmdt", (void **)&next.shmdt },
+		{ "execve", (void **)&next.execve },
+		{ "malloc_usable_size", (void **)&next.usable_size },
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -123,6 +126,12 @@ void next_replace(void *old, void *original)
 bool next_lies_in(uint64_t start, uint64_t end)
 {
 	return (uint64_t)(uintptr_t)next.malloc - start < end - start;
+}
+
+void next_find_again(void)
+{
+	find_all();
+	ht_store_release_8(&next_mode, NEXT_EXACT); /* NEXT */
 }
 
 bool next_find(void)

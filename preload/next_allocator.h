@@ -56,6 +56,8 @@ struct next {
 	void *(*sbrk)(intptr_t);
 	void *(*shmat)(int, const void *, int);
 	int (*shmdt)(const void *);
+	int (*execve)(const char *, char *const *, char *const *);
+	size_t (*usable_size)(void *); /* malloc_usable_size; may be missing */
 };
 
 extern struct next next __attribute__((visibility("hidden")));
@@ -65,6 +67,23 @@ struct next_code {
 	uint64_t start, end;
 };
 extern struct next_code next_code __attribute__((visibility("hidden")));
+
+/* Where a viewer has attached, functions of libc are patched that it calls itself: mmap for malloc,
+ * _Fork for fork. Such calls are none of the program's. Code of libc, and of the loader and
+ * libpthread, as far as they are apart from it; empty where we are preloaded. */
+#define NEXT_INSIDE 3u
+extern struct next_code next_inside[NEXT_INSIDE] __attribute__((visibility("hidden")));
+
+/* Whether the hook at `frame` was called from there. */
+static inline bool next_called_inside(uintptr_t frame)
+{
+	uint64_t caller = ((const uint64_t *)frame)[1];
+
+	for (unsigned i = 0; i < NEXT_INSIDE; i++)
+		if (caller - next_inside[i].start < next_inside[i].end - next_inside[i].start)
+			return true;
+	return false;
+}
 /* An enum next_mode. Read through the functions below, and relaxed where sample.h says why. */
 extern uint8_t next_mode __attribute__((visibility("hidden")));
 
@@ -84,11 +103,25 @@ HT_HOT bool next_is_found(void)
  * been relocated: serve the request from the arena. */
 bool next_find(void);
 
+/* Finds all again: as a viewer attaches. Whatever calls by a pointer meanwhile finds a function. */
+void next_find_again(void);
 /* The next allocator's function `old` is to be called at `original` from now on: it is patched. At
  * start. */
 void next_replace(void *old, void *original);
 /* Whether one of its functions lies in [start, end). */
 bool next_lies_in(uint64_t start, uint64_t end);
+
+/* What a block of the next allocator holds; 0: it does not say. */
+static inline uint64_t next_usable_size(const void *p)
+{
+	return next.usable_size ? next.usable_size((void *)(uintptr_t)p) : 0;
+}
+
+/* Whether its blocks can be listed from outside: it is glibc's own. */
+static inline bool next_is_listed(void)
+{
+	return next_inside[0].end != 0 && next_code.start == next_inside[0].start;
+}
 
 /* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
 void *next_arena_alloc(size_t size, size_t align);

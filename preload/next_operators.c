@@ -2,7 +2,6 @@
 /* Finding the next definitions of the C++ operators (next_operators.h). */
 #include "preload/next_operators.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -23,10 +22,11 @@ void *next_cxx_find(struct next_cxx *n)
 	return n->function;
 }
 
-/* The program's first definition of `symbol`, unless it is `ours`. */
+/* The program's first definition of `symbol`, unless it is `ours`; or our hook, to which the
+ * patched entry of that definition leads, stands for it. */
 static void *find_front(const char *symbol, const void *ours)
 {
-	void *p = symbols_first(symbol);
+	void *p = symbols_precede_libc() ? symbols_first(symbol) : NULL;
 
 	return p == ours ? NULL : p;
 }
@@ -34,13 +34,12 @@ static void *find_front(const char *symbol, const void *ours)
 /* Whether a definition is the C++ runtime's own, which is known to call malloc and free. */
 static bool is_runtimes(const void *function)
 {
-	Dl_info info;
-	const char *name;
+	const char *path = function ? symbols_path(function) : NULL, *name;
 
-	if (!function || dladdr(function, &info) == 0 || !info.dli_fname)
+	if (!path)
 		return false;
-	name = __builtin_strrchr(info.dli_fname, '/');
-	name = name ? name + 1 : info.dli_fname;
+	name = __builtin_strrchr(path, '/');
+	name = name ? name + 1 : path;
 	return __builtin_strncmp(name, "libstdc++.so.", 13) == 0 ||
 	       __builtin_strncmp(name, "libc++.so.", 10) == 0 ||
 	       __builtin_strncmp(name, "libc++abi.so.", 13) == 0;
@@ -68,6 +67,15 @@ void next_cxx_find_all(void)
 	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
 		next_cxx_find(*n);
 	next_cxx_direct = nothing_between();
+}
+
+void next_cxx_find_again(void)
+{
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++) {
+		(*n)->function = symbols_next((*n)->symbol);
+		(*n)->missing = !(*n)->function;
+	}
+	next_cxx_find_all();
 }
 
 void next_cxx_replace(void *old, void *original)

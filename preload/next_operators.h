@@ -43,6 +43,8 @@ extern bool next_cxx_direct __attribute__((visibility("hidden")));
  * may allocate.
  */
 void next_cxx_find_all(void);
+/* The same, and what was found before is not taken for granted: as next_find_again. */
+void next_cxx_find_again(void);
 /* As next_replace, for these. */
 void next_cxx_replace(void *old, void *original);
 /* After that: whether the program finds another malloc before ours, so that we see none of its

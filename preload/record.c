@@ -176,13 +176,10 @@ static bool enter(uintptr_t frame)
 	return !state_thread.paused && reentry_enter(frame);
 }
 
-/* At start and inside another hook there is no memory to record with. */
-void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
+static void alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	uintptr_t paused;
 
-	if (next_is_arena(p))
-		return;
 	if (!lifecycle_on()) {
 		if (p)
 			wrong_free_missed();
@@ -198,6 +195,16 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 		alloc_nested(frame, p, size, function, is_inner(size));
 	}
 	reentry_resume(paused);
+}
+
+/* At start and inside another hook there is no memory to record with. */
+void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	if (next_is_arena(p))
+		return;
+	state_enter();
+	alloc_slow(frame, p, size, function);
+	state_leave();
 }
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
@@ -238,23 +245,20 @@ static void free_nested(void *p)
 		event_free_shared(addr, &b);
 }
 
-bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want)
+static void free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want)
 {
 	struct recorder *r;
 	uint64_t measured;
 	uintptr_t paused;
 	bool counts = true, inner;
 
-	/* An allocator that is not found yet has returned no block. */
-	if (next_is_arena(p) || !next_available())
-		return false;
-	if (!p || !lifecycle_on())
-		return true;
+	if (!lifecycle_on())
+		return;
 	inner = reentry_in_inner(frame);
 	paused = inner ? 0 : reentry_pause(frame);
 	if (inner || !enter(frame)) {
 		free_nested(p);
-		return true;
+		return;
 	}
 	measured = sample_time_begin();
 	r = recorder_current();
@@ -265,6 +269,18 @@ bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint6
 	sample_time_end(measured, counts);
 	reentry_leave(true);
 	reentry_resume(paused);
+}
+
+bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want)
+{
+	/* An allocator that is not found yet has returned no block. */
+	if (next_is_arena(p) || !next_available())
+		return false;
+	if (p) {
+		state_enter();
+		free_slow(frame, p, function, want);
+		state_leave();
+	}
 	return true;
 }
 
@@ -321,6 +337,8 @@ static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 {
 	if (!m->recording)
 		return false;
+	if (m->session != state_session)
+		return false;
 	if (state_thread.busy == (frame | REENTRY_IN_REALLOC))
 		state_thread.busy = 0;
 	if (lifecycle_on())
@@ -329,12 +347,23 @@ static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 	return false;
 }
 
-static __attribute__((noinline)) void realloc_begin_slow(
+/* Takes out the block that realloc is about to move. One from before counts when it has. */
+static void realloc_take(
+	struct recorder *r, struct record_realloc *m, void *p, enum ht_function function)
+{
+	m->known = live_remove(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
+	if (m->known)
+		return;
+	m->before = event_is_before(p, &m->block.size);
+	if (!m->before)
+		(void)event_unknown_free(r, p, function);
+}
+
+static void begin_slow(
 	uintptr_t frame, struct record_realloc *m, void *p, enum ht_function function)
 {
 	bool entered, inner;
 
-	m->known = false;
 	m->recording = lifecycle_on();
 	if (!m->recording)
 		return;
@@ -351,8 +380,17 @@ static __attribute__((noinline)) void realloc_begin_slow(
 		}
 		return;
 	}
-	m->known = block_take(recorder_current(), p, function, &m->block);
+	realloc_take(recorder_current(), m, p, function);
 	state_thread.busy = frame | REENTRY_IN_REALLOC;
+}
+
+static __attribute__((noinline)) void realloc_begin_slow(
+	uintptr_t frame, struct record_realloc *m, void *p, enum ht_function function)
+{
+	m->known = false;
+	state_enter();
+	begin_slow(frame, m, p, function);
+	state_leave();
 }
 
 void record_realloc_begin(
@@ -361,13 +399,15 @@ void record_realloc_begin(
 	struct recorder *r = reentry_begin(frame);
 
 	m->paused = 0;
+	m->before = false;
+	m->session = state_session;
 	if (__builtin_expect(!r, 0)) {
 		realloc_begin_slow(frame, m, p, function);
 		return;
 	}
 	m->recording = true;
 	in_realloc_begin();
-	m->known = block_take(r, p, function, &m->block);
+	realloc_take(r, m, p, function);
 	reentry_suspend(r, frame);
 }
 
@@ -394,14 +434,16 @@ static void realloc_done_outermost(uintptr_t frame, const struct record_realloc 
 
 	if (m->known)
 		realloc_free_old(r, m, p, function);
+	else if (m->before)
+		event_before_free(r, p, m->block.size);
 	count = alloc_outermost(frame, q, size, function);
 	/* Where blocks bypass recording the old block need not be known. */
-	if (m->known || sample_was_on())
+	if (m->known || m->before || sample_was_on())
 		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, count);
 }
 
-static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
-	const struct record_realloc *m, void *p, void *q, size_t size, enum ht_function function)
+static void done_slow(uintptr_t frame, const struct record_realloc *m, void *p, void *q,
+	size_t size, enum ht_function function)
 {
 	bool entered;
 
@@ -418,6 +460,14 @@ static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
 		alloc_nested(frame, q, size, function, false);
 	}
 	realloc_leave(entered, m);
+}
+
+static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
+	const struct record_realloc *m, void *p, void *q, size_t size, enum ht_function function)
+{
+	state_enter();
+	done_slow(frame, m, p, q, size, function);
+	state_leave();
 }
 
 void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, void *q, size_t size,
@@ -461,8 +511,8 @@ static void realloc_undo(const struct record_realloc *m, void *p)
 	}
 }
 
-void record_realloc_failed(
-	uintptr_t frame, struct record_realloc *m, void *p, size_t size, bool freed)
+static void failed(
+	uintptr_t frame, const struct record_realloc *m, void *p, size_t size, bool freed)
 {
 	struct recorder *r;
 	uint32_t rate;
@@ -478,8 +528,18 @@ void record_realloc_failed(
 			count_failed(r, count_of(size, rate));
 	} else if (m->known) {
 		realloc_free_old(r, m, p, HT_FN_REALLOC);
+	} else if (m->before) {
+		event_before_free(r, p, m->block.size);
 	}
 	if (freed && r)
 		r->last_block = 0;
 	realloc_leave(entered, m);
+}
+
+void record_realloc_failed(
+	uintptr_t frame, struct record_realloc *m, void *p, size_t size, bool freed)
+{
+	state_enter();
+	failed(frame, m, p, size, freed);
+	state_leave();
 }

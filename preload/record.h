@@ -35,6 +35,8 @@ struct record_realloc {
 	struct live_block block;
 	bool recording; /* this event is recorded */
 	bool known; /* the block was in the live table */
+	bool before; /* it is one from before the recording (shm/before.h), of block.size bytes */
+	uint32_t session; /* as of state_session */
 	uintptr_t paused; /* frame of the realloc that this one interrupted (reentry.h), or 0 */
 };
 void record_realloc_begin(

@@ -23,27 +23,38 @@ static bool is_in_allocator(uint64_t pc)
 	return pc - next_code.start < next_code.end - next_code.start;
 }
 
-static uint64_t page_mask(void)
+/* 0: nothing is recorded. */
+static uint64_t page_bytes(void)
 {
-	return state_segment.header->page_bytes - 1;
+	uint64_t bytes = 0;
+
+	state_enter();
+	if (state_is_on())
+		bytes = state_segment.header->page_bytes;
+	state_leave();
+	return bytes;
 }
 
 uint64_t record_map_pages(uint64_t bytes)
 {
-	return state_is_on() ? (bytes + page_mask()) & ~page_mask() : 0;
+	uint64_t page = page_bytes();
+
+	return page ? (bytes + page - 1) & ~(page - 1) : 0;
 }
 
 /* ---- unmapping ---- */
 
 struct record_map record_map_take_bytes(uint64_t start, uint64_t end)
 {
-	struct record_map m = { NULL, { 0 } };
+	struct record_map m = { NULL, { 0 }, state_session };
 	int saved = errno;
 
+	state_enter();
 	if (start < end && lifecycle_on()) {
 		m.segment = state_segment.header;
 		m.taken = mappings_take(&state_segment, start, end);
 	}
+	state_leave();
 	errno = saved;
 	return m;
 }
@@ -51,22 +62,25 @@ struct record_map record_map_take_bytes(uint64_t start, uint64_t end)
 struct record_map record_map_take(uint64_t start, uint64_t bytes)
 {
 	uint64_t whole = lifecycle_on() ? record_map_pages(bytes) : 0;
+	uint64_t page = whole ? page_bytes() : 0;
 
 	/* What no call can unmap. */
-	if ((start & (whole ? page_mask() : 0)) != 0 || start + whole < start)
+	if ((start & (page ? page - 1 : 0)) != 0 || start + whole < start)
 		whole = 0;
 	return record_map_take_bytes(start, start + whole);
 }
 
 struct record_map record_map_take_attached(uint64_t start)
 {
-	struct record_map m = { NULL, { 0 } };
+	struct record_map m = { NULL, { 0 }, state_session };
 	int saved = errno;
 
+	state_enter();
 	if (lifecycle_on()) {
 		m.segment = state_segment.header;
 		m.taken = mappings_take_attached(&state_segment, start);
 	}
+	state_leave();
 	errno = saved;
 	return m;
 }
@@ -85,12 +99,15 @@ void record_map_end(const struct record_map *m, bool unmapped)
 {
 	int saved = errno;
 
-	if (!m->segment || !state_is_on() || m->segment != state_segment.header)
-		return;
-	if (unmapped)
+	state_enter();
+	if (!m->segment || !state_is_on() || m->segment != state_segment.header ||
+		m->session != state_session)
+		;
+	else if (unmapped)
 		mappings_gone(&state_segment, &m->taken);
 	else
 		mappings_put_back(&state_segment, &m->taken);
+	state_leave();
 	errno = saved;
 }
 
@@ -162,8 +179,10 @@ void record_map_enter(uintptr_t frame, const struct record_map_block *b)
 {
 	int saved = errno;
 
+	state_enter();
 	if (b->start < b->end && lifecycle_on() && !state_thread.unwinding)
 		enter(frame, b);
+	state_leave();
 	errno = saved;
 }
 
@@ -191,18 +210,22 @@ void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes)
 	struct record_map_block b = { start | HT_POOL_SPACE, pool_end(start, bytes ? bytes : 1),
 		HT_FN_POOL, HT_MAPPING_POOL };
 
+	state_enter();
 	if (!state_thread.paused)
 		record_map_enter(frame, &b);
 	else if (b.end != 0 && lifecycle_on())
 		pool_paused(bytes);
+	state_leave();
 }
 
 void record_map_pool_free(uint64_t start)
 {
 	int saved = errno;
 
+	state_enter();
 	if (pool_end(start, 1) != 0 && lifecycle_on())
 		mappings_pool_free(&state_segment, start | HT_POOL_SPACE);
+	state_leave();
 	errno = saved;
 }
 
@@ -211,7 +234,9 @@ void record_map_pool_reset(uint64_t start, uint64_t bytes)
 	uint64_t end = pool_end(start, bytes);
 	int saved = errno;
 
+	state_enter();
 	if (end != 0 && lifecycle_on())
 		mappings_pool_reset(&state_segment, start | HT_POOL_SPACE, end);
+	state_leave();
 	errno = saved;
 }

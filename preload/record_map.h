@@ -15,6 +15,7 @@
 struct record_map {
 	const struct ht_header *segment; /* where it was taken from; NULL: nothing is recorded */
 	struct mappings_taken taken;
+	uint32_t session; /* as of state_session */
 };
 
 /* Takes out the whole pages that [start, start + bytes) touches, */

@@ -21,11 +21,30 @@
 /* In libpthread, which a program before glibc 2.34 may lack: then it has one thread. */
 int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
 int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
+int pthread_key_delete(unsigned key) __attribute__((weak)); /* takes no lock in any glibc */
 
 struct counter_owner recorder_shared;
 
+#define RECORDERS 16384u /* as many as a segment has slots */
+
 static unsigned key;
 static bool has_key;
+
+/* By slot. Written by the slot's owner; read when no other thread is in a hook. */
+static struct recorder *recorders[RECORDERS];
+static uint32_t recorders_end; /* of those in use */
+
+static void recorder_note(uint32_t slot, struct recorder *r)
+{
+	uint32_t end = ht_load_relaxed_32(&recorders_end);
+
+	if (slot >= RECORDERS)
+		return;
+	recorders[slot] = r;
+	/* Relaxed: read when all threads are stopped. */
+	while (end <= slot && !ht_cas_relaxed_32(&recorders_end, &end, slot + 1))
+		;
+}
 
 #define TRAILS 3u /* the walk's, and one of twice the room for the stack before */
 
@@ -63,6 +82,7 @@ static void release(struct recorder *r)
 	state_thread.no_recorder = 1;
 	state_thread.recorder = NULL;
 	ht_fence_handler();
+	recorder_note(slot, NULL);
 	/* In a forked child the segment is our parent's. */
 	if (on) {
 		counter_batch_repair(&r->counters.adding);
@@ -72,16 +92,35 @@ static void release(struct recorder *r)
 	discard(r, on);
 }
 
-static void on_thread_exit(void *value)
+static void thread_ends(struct recorder *r)
 {
-	struct recorder *r = value;
-
 	recorder_take_back();
 	if (r != state_thread.recorder)
-		return; /* not this thread's: vfork */
+		return; /* not this thread's: vfork; or of a session that has ended */
 	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, r) == 0)
 		return;
 	release(r);
+}
+
+static void on_thread_exit(void *value)
+{
+	state_enter();
+	thread_ends(value);
+	state_leave();
+}
+
+void recorder_detach(void)
+{
+	for (uint32_t slot = 0; slot < recorders_end; slot++) {
+		if (recorders[slot])
+			discard(recorders[slot], false);
+		recorders[slot] = NULL;
+	}
+	recorders_end = 0;
+	stack_memory_forked();
+	if (has_key && pthread_key_delete)
+		pthread_key_delete(key);
+	has_key = false;
 }
 
 void recorder_start(void)
@@ -101,6 +140,10 @@ void recorder_forked(void)
 	ht_fence_handler();
 	if (r)
 		discard(r, false);
+	/* The others are of threads that are not here. */
+	for (uint32_t slot = 0; slot < recorders_end; slot++)
+		recorders[slot] = NULL;
+	recorders_end = 0;
 	stack_memory_forked();
 	counter_own(&state_segment, &recorder_shared, 0);
 }
@@ -157,6 +200,8 @@ static void claim(struct state_thread *t)
 	uint64_t signals = signals_block();
 
 	t->recorder = make_with_slot();
+	if (t->recorder)
+		recorder_note(t->recorder->slot, t->recorder);
 	t->no_recorder = !t->recorder;
 	if (t->recorder && has_key) {
 		/* It may allocate: that block is ours, not the program's. */

@@ -40,11 +40,14 @@ struct recorder {
 /* Counts in the shared slot, for threads without a recorder. */
 extern struct counter_owner recorder_shared __attribute__((visibility("hidden")));
 
-/* Once, when recording starts. */
+/* When recording starts. */
 void recorder_start(void);
 /* In a forked child that has a segment of its own: this thread starts without a recorder. The
  * recorders of its parent's other threads stay mapped. */
 void recorder_forked(void);
+/* A viewer detaches: releases all recorders, while no thread is in a hook; and the key whose
+ * destructor ends them. Threads forget theirs (shm/attached.h). Makes system calls only. */
+void recorder_detach(void);
 /* Slow path of recorder_current: at a thread's first event, or without a recorder. */
 struct recorder *recorder_claim(void);
 

@@ -36,11 +36,17 @@ void reentry_resume(uintptr_t paused);
 HT_HOT struct recorder *reentry_begin(uintptr_t frame)
 {
 	struct state_thread *t = &state_thread;
-	struct recorder *r = t->recorder;
+	struct recorder *r;
 
-	if (__builtin_expect(!r || t->busy != 0 || !state_is_fast(), 0))
+	if (__builtin_expect(t->busy != 0, 0))
 		return NULL;
 	t->busy = frame;
+	ht_fence_handler(); /* as state_enter */
+	r = t->recorder;
+	if (__builtin_expect(!r || !state_is_fast(), 0)) {
+		t->busy = 0;
+		return NULL;
+	}
 	return r;
 }
 

@@ -193,6 +193,13 @@ bool sample_start(void)
 	return bytes != 0;
 }
 
+void sample_detach(void)
+{
+	memset(sample_held, 0, sizeof(sample_held));
+	applied = 0;
+	ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE, NEXT */
+}
+
 /* The counts of the parent's blocks do not apply: their frees are those of unknown blocks. */
 bool sample_forked(void)
 {

@@ -96,6 +96,9 @@ static inline bool sample_is_requested(void)
 	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_64(&h->asked) != 0;
 }
 
+/* A viewer detaches: as before the start. */
+void sample_detach(void);
+
 /* Serves the request: applies a switch, cooperates with a leak scan, or lets one of this thread's
  * events be timed now and then. From tick_refresh. */
 void sample_serve(struct recorder *r);

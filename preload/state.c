@@ -9,6 +9,7 @@ static const struct own own_off;
 const struct own *state_own = &own_off;
 struct segment state_segment;
 __thread struct state_thread state_thread;
+uint32_t state_session;
 
 uint32_t state_pid(void)
 {

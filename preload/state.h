@@ -63,8 +63,10 @@ struct state_thread {
 	uint8_t in_realloc; /* inside realloc: its block is in the live table neither under the old
 			       address nor the new; for leak scans (ht_header.in_realloc_at) */
 	uint8_t paused; /* heaptop_pause less heaptop_resume: what it allocates is hidden */
+	uint8_t inside; /* what uses the segment in a hook without `busy`: so many (state_enter) */
 };
 
+static_assert(sizeof(struct state_thread) <= 64, "static TLS is scarce");
 static_assert(offsetof(struct state_thread, busy) == 0, "before relocation: tcbhead_t.tcb");
 static_assert(
 	offsetof(struct state_thread, gap_left) == 0x20, "before relocation: tcbhead_t.sysinfo");
@@ -87,6 +89,27 @@ HT_HOT bool state_is_fast(void)
 
 	return ht_equals_acquire_32(&own->on, OWN_FAST);
 }
+
+/*
+ * A viewer that detaches takes the segment away while all threads are stopped, `busy` and `inside`
+ * of each are 0, and none is in our code. So the segment is used while one of them is not, and
+ * whether recording is on is asked after it was set; of one thread, so that no order but the
+ * program's own is needed.
+ */
+static inline void state_enter(void)
+{
+	state_thread.inside++;
+	ht_fence_handler();
+}
+
+static inline void state_leave(void)
+{
+	ht_fence_handler();
+	state_thread.inside--;
+}
+
+/* Sessions end when a viewer detaches: what was taken out of a segment belongs to its session. */
+extern uint32_t state_session __attribute__((visibility("hidden")));
 
 /* Selects the path while recording is on. */
 void state_set_mode(enum own_mode way);

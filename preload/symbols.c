@@ -4,7 +4,8 @@
  * LSB core, 10.7 (versions); glibc's elf/dl-lookup.c for DT_GNU_HASH and for what it accepts.
  *
  * The loader's list is in the order of loading, which for what is loaded at start is the search
- * order. It is read when recording starts, before the program has loaded or unloaded anything.
+ * order. It is read when recording starts, before the program has loaded or unloaded anything; or,
+ * where a viewer attaches, under the loader's lock.
  */
 #include "preload/symbols.h"
 
@@ -38,6 +39,8 @@ struct tables {
 	const struct link_map *map;
 	struct symbols_table table;
 };
+
+static struct tables known[TABLES_KNOWN];
 
 static struct sought sought_make(const char *name)
 {
@@ -93,7 +96,6 @@ struct symbols_table symbols_table_read(uintptr_t bias, const ElfW(Dyn) * dynami
 /* `place`: in the list. */
 static const struct symbols_table *tables_of(const struct link_map *map, unsigned place)
 {
-	static struct tables known[TABLES_KNOWN];
 	struct tables *t = &known[place % TABLES_KNOWN];
 
 	if (t->map != map)
@@ -263,6 +265,43 @@ static void *ask_first(const char *name)
 	void *program = dlopen(NULL, RTLD_LAZY);
 
 	return program ? dlsym(program, name) : NULL;
+}
+
+bool symbols_precede_libc(void)
+{
+	return !self() || is_in_order();
+}
+
+void symbols_forget(void)
+{
+	__builtin_memset(known, 0, sizeof(known));
+}
+
+struct path_search {
+	uint64_t address;
+	const char *path;
+};
+
+static int path_visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct path_search *s = data;
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+			s->address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
+			s->path = info->dlpi_name ? info->dlpi_name : "";
+	}
+	return s->path != NULL;
+}
+
+const char *symbols_path(const void *address)
+{
+	struct path_search s = { .address = (uint64_t)(uintptr_t)address };
+
+	dl_iterate_phdr(path_visit, &s);
+	return s.path;
 }
 
 void *symbols_next(const char *name)

@@ -22,6 +22,14 @@ void *symbols_next(const char *name);
  * only jumps to a definition elsewhere does not count. NULL: there is none. */
 void *symbols_first(const char *name);
 
+/* Whether we are found before libc, as a preloaded library is. A library that was opened later is
+ * not, and what it defines is found by no one. */
+bool symbols_precede_libc(void);
+/* The path of the object that has `address`; "": the executable; NULL: none. */
+const char *symbols_path(const void *address);
+/* Forgets what was read of objects that may be gone since. */
+void symbols_forget(void);
+
 /* The symbol tables of one loaded object, in its memory. */
 struct symbols_table {
 	uintptr_t bias;

@@ -14,10 +14,20 @@
 
 static uint32_t missed; /* 1: a block was allocated before recording began */
 static uint32_t searches;
+static uint64_t settled; /* tick from which on every block that is born is recorded */
 
 void wrong_free_missed(void)
 {
 	ht_store_relaxed_32(&missed, 1);
+}
+
+/* An allocation that began before the jumps were there ends soon, or after a long preemption. */
+#define SETTLE_NS UINT64_C(2000000000)
+
+void wrong_free_attached(void)
+{
+	wrong_free_missed();
+	settled = segment_tick(&state_segment) + (SETTLE_NS >> HT_TICK_SHIFT);
 }
 
 /* Whether blocks exist that this segment does not know. */
@@ -42,7 +52,7 @@ static bool is_double(uint64_t addr, struct wrong_free *out)
 	struct live_block b;
 
 	if (ht_load_relaxed_64(&state_segment.header->untracked_blocks) != 0 ||
-		!live_direct_former(&state_segment, addr, &b))
+		!live_direct_former(&state_segment, addr, &b) || b.tick < settled)
 		return false;
 	out->kind = HT_WRONG_DOUBLE;
 	block_note(out, &b);

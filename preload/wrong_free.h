@@ -11,6 +11,9 @@
 
 /* A block was allocated that is not recorded: an unknown free may be of that. */
 void wrong_free_missed(void);
+/* Recording begins in the middle of the program's life: blocks from before are no wrong frees, nor
+ * are those that threads were just allocating. */
+void wrong_free_attached(void);
 /* Explains the free of `addr`, which is no live block. False: the program may be right, since
  * blocks exist that this segment does not know: those from before a fork or before recording began,
  * and those that no table had room for. */
