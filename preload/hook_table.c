@@ -12,6 +12,7 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "preload/hooks_exec.h"
 #include "preload/next_operators.h"
 
 int _Fork(void);
@@ -38,6 +39,7 @@ const struct hook_system hook_table_system[] = {
 	{ "sbrk", (const void *)hook_sbrk },
 	{ "shmat", (const void *)shmat },
 	{ "shmdt", (const void *)shmdt },
+	{ "execve", (const void *)hook_execve },
 };
 const unsigned hook_table_systems = sizeof(hook_table_system) / sizeof(hook_table_system[0]);
 

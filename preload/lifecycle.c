@@ -28,6 +28,7 @@
 #include "preload/recorder.h"
 #include "preload/sample.h"
 #include "preload/signals.h"
+#include "preload/surroundings.h"
 #include "preload/symbols.h"
 #include "preload/thread_pointer.h"
 #include "preload/unwind.h"
@@ -69,51 +70,6 @@ static struct own *own_page(void)
 	}
 	page = p;
 	return p;
-}
-
-/* glibc 2.32's flag, which its own malloc uses. */
-static const char *single_threaded(void)
-{
-	const char *flag = symbols_first("__libc_single_threaded");
-
-	return flag ? flag : state_segment.single_threaded;
-}
-
-static bool lies_in(const struct module_range *r, const void *p)
-{
-	return (uint64_t)(uintptr_t)p - r->start < r->end - r->start;
-}
-
-/* Whether the next allocator is entirely glibc's own, whose minimum distance between blocks is
- * known. Before 2.34 a program could put another one behind the same names. */
-static bool allocator_is_glibc(void)
-{
-	void *libc = symbols_first("gnu_get_libc_version");
-	const void *all[] = { (void *)next.malloc, (void *)next.calloc, (void *)next.realloc,
-		(void *)next.posix_memalign, (void *)next.aligned_alloc, (void *)next.memalign,
-		(void *)next.reallocarray, (void *)next.valloc, (void *)next.pvalloc };
-	struct module_range r;
-
-	if (!libc || symbols_first("__malloc_hook"))
-		return false;
-	modules_find((uint64_t)(uintptr_t)libc, &r);
-	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i] && !lies_in(&r, all[i]))
-			return false;
-	return true;
-}
-
-/* Whether operator new is the C++ runtime's, which returns blocks of malloc; or there is none. */
-static bool new_is_runtimes(void)
-{
-	const void *p = symbols_next("_Znwm"), *runtime;
-	struct module_range r;
-
-	if (!p)
-		return true;
-	runtime = symbols_first("__cxa_allocate_exception");
-	modules_find((uint64_t)(uintptr_t)p, &r);
-	return lies_in(&r, runtime);
 }
 
 /* Stores for viewers why the segment is empty or incomplete. Its first byte comes last: then it is
@@ -164,15 +120,6 @@ static void jumps_publish(void)
 	a->state = HT_ATTACHED_PREPARED;
 }
 
-/* Before anything replaces the next allocator's functions. */
-static void code_find(void)
-{
-	struct module_range r;
-
-	modules_find((uint64_t)(uintptr_t)next.malloc, &r);
-	next_code = (struct next_code){ r.start, r.end };
-}
-
 /* The same once the segment is there. `is_late`: a viewer attaches. */
 static int prepare_own(struct own **own, bool is_late)
 {
@@ -184,10 +131,10 @@ static int prepare_own(struct own **own, bool is_late)
 	/* The segment stays mapped in a forked child until that child's first allocation, because
 	 * the fork may have interrupted a hook. */
 	next_arena_undump();
-	state_segment.single_threaded = single_threaded();
+	state_segment.single_threaded = surroundings_single_threaded();
 	modules_start(is_late);
-	code_find();
-	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
+	surroundings_code_find();
+	segment_extents(&state_segment, surroundings_are_glibc());
 	unwind_start(environment_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
 	scans_publish();
@@ -260,26 +207,6 @@ static bool is_ourselves(void)
 
 /* ---- attaching and detaching ---- */
 
-static void inside_find(struct next_code *code, const char *symbol)
-{
-	const void *at = symbols_first(symbol);
-	struct module_range r = { 0 };
-
-	if (at)
-		modules_find((uint64_t)(uintptr_t)at, &r);
-	*code = (struct next_code){ r.start, r.end };
-}
-
-/* Where functions are patched, libc's own calls arrive, too. */
-static void insides_find(void)
-{
-	if (symbols_precede_libc())
-		return; /* we are preloaded, and were detached from */
-	inside_find(&next_inside[0], "gnu_get_libc_version");
-	inside_find(&next_inside[1], "__tls_get_addr");
-	inside_find(&next_inside[2], "pthread_create");
-}
-
 /* Patches, where we are not preloaded anyway. */
 static int patch(const char **why)
 {
@@ -317,14 +244,36 @@ static void session_end(void)
 	__builtin_memset(next_inside, 0, sizeof(next_inside));
 }
 
+static const char *why_no_segment(int rc)
+{
+	switch (rc) {
+	case -EPROTO:
+		return "the viewer and the library are of different versions";
+	case -EPERM:
+		return "the segment is not a file of the program's user alone";
+	case -ESTALE:
+		return "the segment was prepared for another process";
+	case -ENOENT:
+	case -EACCES:
+		return "the program does not see the segment";
+	case -EMFILE:
+	case -ENFILE:
+		return "the program can open no more files";
+	case -ENOMEM:
+		return "the program's limit on its address space leaves no room";
+	default:
+		return "the segment cannot be mapped";
+	}
+}
+
 static int attach_prepare(struct own **own, const char **why)
 {
 	int rc;
 
 	next_find_again();
 	next_cxx_find_again();
-	*why = "the segment cannot be used";
 	rc = attach_segment(&state_segment);
+	*why = why_no_segment(rc);
 	if (rc != 0)
 		return rc;
 	*why = "there is no memory";
@@ -334,7 +283,7 @@ static int attach_prepare(struct own **own, const char **why)
 		rc = prepare_own(own, true);
 	}
 	if (rc == 0) {
-		insides_find();
+		surroundings_insides_find();
 		wrong_free_attached();
 		rc = patch(why);
 	}

@@ -6,6 +6,7 @@
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -339,6 +340,52 @@ TEST(children)
 	launch_dir_files(true);
 }
 
+/* Runs the shell, which says what it has in its environment, with `count` variables. */
+static int spawn(unsigned count, const char *command)
+{
+	const char *arguments[] = { "sh", "-c", command, NULL };
+	static const char *variables[1000];
+	int status = -1;
+	pid_t pid;
+
+	variables[0] = "HEAPTOP_FOLLOW=0";
+	variables[1] = "LD_PRELOAD=";
+	for (unsigned i = 2; i < count; i++)
+		variables[i] = "A=b";
+	variables[count] = NULL;
+	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, (char **)(uintptr_t)arguments,
+		    (char **)(uintptr_t)variables) != 0)
+		return -1;
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+/* An executed program is recorded; one whose environment is too large, and what is executed when we
+ * are detached again, is as it would be. */
+TEST(executed)
+{
+	const char *with = "test \"$HEAPTOP_SEGMENT\" -a -z \"$HEAPTOP_FOLLOW\" -a "
+			   "\"$LD_PRELOAD\" && exit 7";
+	const char *without = "test -z \"$HEAPTOP_SEGMENT\" -a -z \"$LD_PRELOAD\" && exit 8";
+	int followed, large, after;
+	unsigned files;
+	bool begun, ended;
+
+	begun = attached_begin();
+	followed = spawn(10, with);
+	large = spawn(900, without);
+	ended = attached_end();
+	files = launch_dir_files(false);
+	after = spawn(10, without);
+	CHECK(begun && ended);
+	CHECK_INT(followed, 7);
+	CHECK_INT(large, 8);
+	CHECK_INT(after, 8);
+	CHECK_INT(files, 2);
+	attached_totals();
+	launch_dir_files(true);
+}
+
 /* ---- other allocators ---- */
 
 static const char *const allocators[] = { "libjemalloc.so.2", "libtcmalloc_minimal.so.4",
@@ -390,6 +437,7 @@ static void run_all(void)
 	RUN(threads);
 	RUN(mappings);
 	RUN(children);
+	RUN(executed);
 	launch_dir_drop();
 }
 

@@ -20,7 +20,7 @@
 static struct ht_attached *attached;
 static ht_attached_call *attached_attach, *attached_detach;
 static struct prepared *attached_prepared;
-static char attached_path[PATH_MAX];
+static char attached_path[PATH_MAX], attached_library[PATH_MAX];
 
 /* The thread pointers of threads that wait while we detach; ours is added. */
 static uint64_t attached_threads[64];
@@ -37,11 +37,11 @@ static inline uint64_t attached_pointer(void)
 static inline bool attached_open(void)
 {
 	const char *build = getenv("B");
-	char path[PATH_MAX], whole[PATH_MAX];
+	char path[PATH_MAX];
 	void *library;
 
 	snprintf(path, sizeof(path), "%s/libheaptop.so", build ? build : "build");
-	library = dlopen(realpath(path, whole), RTLD_NOW | RTLD_LOCAL);
+	library = dlopen(realpath(path, attached_library), RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		fprintf(stderr, "%s\n", dlerror());
 		return false;
@@ -81,6 +81,7 @@ static inline void attached_prepare(void)
 	snprintf(attached->segment, sizeof(attached->segment), "%s",
 		prepare_path(attached_prepared));
 	snprintf(attached_path, sizeof(attached_path), "%s", attached->segment);
+	strncpy(attached->library, attached_library, sizeof(attached->library) - 1);
 	attached->follow = 1;
 }
 

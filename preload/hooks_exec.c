@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The hook of execve, where a viewer has attached: libc's other functions of that kind go through
+ * it. A program that was launched has what follows an exec in its environment; here the hook adds
+ * it to the environment that is passed on. It may run in a vfork child, in the parent's memory, and
+ * on a small stack: takes what it needs from that, and leaves longer environments as they are.
+ */
+#include "preload/hooks_exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/environment.h"
+#include "preload/jumps.h"
+#include "preload/next_allocator.h"
+
+#define VARIABLES_MAX 512u /* 4 KB of pointers */
+#define TEXT_MAX      3072u /* of the values that are put together */
+
+/* What is set; and what is put before a value that is there, with ':' between. */
+struct variable {
+	const char *name, *value;
+	bool adds;
+};
+
+#define MADE 5u
+static void variables_list(struct variable out[MADE])
+{
+	const struct ht_attached *a = &heaptop_attached;
+
+	out[0] = (struct variable){ "LD_PRELOAD=", a->library, true };
+	/* As for what is launched: gcc's runtime wants to be the first library. */
+	out[1] = (struct variable){ "ASAN_OPTIONS=", "verify_asan_link_order=0", true };
+	out[2] = (struct variable){ "HEAPTOP_SEGMENT=", a->segment, false };
+	out[3] = (struct variable){ "HEAPTOP_ALLOCATORS=", a->allocators, false };
+	out[4] = (struct variable){ "HEAPTOP_FOLLOW=", a->follow ? "" : "0", false };
+}
+
+static bool begins(const char *text, const char *name)
+{
+	return strncmp(text, name, strlen(name)) == 0;
+}
+
+/* The variable's value in the list, "": none. */
+static const char *value_of(char *const *envp, const char *name)
+{
+	for (; envp && *envp; envp++)
+		if (begins(*envp, name))
+			return *envp + strlen(name);
+	return "";
+}
+
+static size_t length(char *const *envp)
+{
+	size_t n = 0;
+
+	while (envp && envp[n])
+		n++;
+	return n;
+}
+
+/* Whether what is executed can be followed: it sees the library, and is not followed already. */
+static bool is_followed(char *const *envp)
+{
+	const char *library = heaptop_attached.library;
+	int saved = errno;
+	bool is_there;
+
+	if (heaptop_attached.state != HT_ATTACHED_PREPARED || !environment_is_given() ||
+		!library[0] || strstr(value_of(envp, "LD_PRELOAD="), library))
+		return false;
+	is_there = syscall(SYS_faccessat, AT_FDCWD, library, R_OK) == 0;
+	errno = saved;
+	return is_there;
+}
+
+/* Bytes of the text of variable `v`, its end included; 0: it is not set. */
+static size_t bytes_of(const struct variable *v, char *const *envp)
+{
+	const char *old = v->adds ? value_of(envp, v->name) : "";
+
+	if (!v->value[0])
+		return 0;
+	return strlen(v->name) + strlen(v->value) + (old[0] ? 1 + strlen(old) : 0) + 1;
+}
+
+static char *put(char *at, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	memcpy(at, text, bytes + 1);
+	return at + bytes;
+}
+
+/* Writes the variable to `at`, and returns where the next one goes. */
+static char *variable_put(char *at, const struct variable *v, char *const *envp)
+{
+	const char *old = v->adds ? value_of(envp, v->name) : "";
+
+	at = put(put(at, v->name), v->value);
+	if (old[0])
+		at = put(put(at, ":"), old);
+	return at + 1;
+}
+
+static bool is_replaced(const char *text, const struct variable v[MADE])
+{
+	for (unsigned i = 0; i < MADE; i++)
+		if (begins(text, v[i].name))
+			return true;
+	return false;
+}
+
+/* `count` variables in `envp`; `bytes` of text. */
+static __attribute__((noinline)) int exec_followed(const char *path, char *const *argv,
+	char *const *envp, const struct variable v[MADE], size_t count, size_t bytes)
+{
+	char **out = __builtin_alloca((count + MADE + 1) * sizeof(*out));
+	char *text = __builtin_alloca(bytes);
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!is_replaced(envp[i], v))
+			out[used++] = envp[i];
+	for (unsigned i = 0; i < MADE; i++)
+		if (v[i].value[0]) {
+			out[used++] = text;
+			text = variable_put(text, &v[i], envp);
+		}
+	out[used] = NULL;
+	return next.execve(path, argv, out);
+}
+
+int hook_execve(const char *path, char *const *argv, char *const *envp)
+{
+	size_t count = length(envp), bytes = 0;
+	struct variable v[MADE];
+
+	if (!is_followed(envp) || count > VARIABLES_MAX)
+		return next.execve(path, argv, envp);
+	variables_list(v);
+	for (unsigned i = 0; i < MADE; i++)
+		bytes += bytes_of(&v[i], envp);
+	if (bytes > TEXT_MAX)
+		return next.execve(path, argv, envp);
+	return exec_followed(path, argv, envp, v, count, bytes);
+}
