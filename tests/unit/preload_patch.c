@@ -506,45 +506,6 @@ TEST(patched)
 	munmap(pads, 65536);
 }
 
-/* ---- hooks -------------------------------------------------------------------------------- */
-
-static function hooked_original;
-static unsigned hooked_calls;
-
-static uint64_t hook_run(uint64_t a, uint64_t b, const void *c)
-{
-	hooked_calls++;
-	return hooked_original(a, b, c) + 1;
-}
-
-/* A hook is called as the function is, and calls that by its pad. */
-TEST(hooked)
-{
-	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-	struct entry_memory memory = { file_read, file_write, &fd };
-	struct entry_recorder hook = { (uint64_t)(uintptr_t)hook_run, 0, true };
-	uint8_t *pads = map_near(65536);
-	unsigned used, i = 0;
-	struct entry e;
-	uint64_t want;
-
-	while (!is_returning_rax(i))
-		i++;
-	want = result_of(functions[i].f, 0);
-	CHECK_INT(entry_make(&e, (const uint8_t *)functions[i].f, size_of(i), size_of(i),
-			  address_of(i), pads, (uint64_t)(uintptr_t)pads, hook, &used),
-		RELOCATE_DONE);
-	CHECK(mprotect(pads, 65536, PROT_READ | PROT_EXEC) == 0);
-	hooked_original = (function)(uintptr_t)e.original;
-	CHECK_INT(entry_set(&e, &memory), 0);
-	CHECK_INT(result_of(functions[i].f, 0), want + 1);
-	CHECK_INT(entry_clear(&e, &memory), 0);
-	CHECK_INT(result_of(functions[i].f, 0), want);
-	CHECK_INT(hooked_calls, 1);
-	close(fd);
-	munmap(pads, 65536);
-}
-
 static void check_moved(const uint8_t *code, size_t bytes, const uint8_t *pad,
 	const struct relocated *r, unsigned *copies)
 {
@@ -612,7 +573,6 @@ int main(void)
 	RUN(moved_far);
 	RUN(refused);
 	RUN(patched);
-	RUN(hooked);
 	RUN(moved_to);
 	RUN(places);
 	return check_end();
