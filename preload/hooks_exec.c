@@ -54,6 +54,21 @@ static const char *value_of(char *const *envp, const char *name)
 	return "";
 }
 
+/* Whether `path` is one of a list of paths. */
+static bool has_path(const char *list, const char *path)
+{
+	size_t bytes = strlen(path);
+
+	for (; *list; list++) {
+		if (strncmp(list, path, bytes) == 0 &&
+			(list[bytes] == '\0' || list[bytes] == ':' || list[bytes] == ' '))
+			return true;
+		while (list[1] && *list != ':' && *list != ' ')
+			list++;
+	}
+	return false;
+}
+
 static size_t length(char *const *envp)
 {
 	size_t n = 0;
@@ -71,7 +86,7 @@ static bool is_followed(char *const *envp)
 	bool is_there;
 
 	if (heaptop_attached.state != HT_ATTACHED_PREPARED || !environment_is_given() ||
-		!library[0] || strstr(value_of(envp, "LD_PRELOAD="), library))
+		!library[0] || has_path(value_of(envp, "LD_PRELOAD="), library))
 		return false;
 	is_there = syscall(SYS_faccessat, AT_FDCWD, library, R_OK) == 0;
 	errno = saved;

@@ -212,7 +212,7 @@ static int patch(const char **why)
 {
 	static char text[HT_ATTACHED_WHY];
 	const char *reason, *name;
-	size_t used;
+	size_t used, more;
 
 	if (symbols_precede_libc()) {
 		inner_start();
@@ -223,10 +223,13 @@ static int patch(const char **why)
 		modules_watched();
 		return 0;
 	}
-	used = __builtin_strlen(name);
+	used = __builtin_strlen(name); /* that of a function of libc */
+	more = __builtin_strlen(reason);
+	more = more < sizeof(text) - used - 3 ? more : sizeof(text) - used - 3;
 	__builtin_memcpy(text, name, used);
 	__builtin_memcpy(text + used, ": ", 2);
-	__builtin_strncpy(text + used + 2, reason, sizeof(text) - used - 3);
+	__builtin_memcpy(text + used + 2, reason, more);
+	text[used + 2 + more] = '\0';
 	*why = text;
 	return -ENOTSUP;
 }
