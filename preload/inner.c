@@ -137,7 +137,8 @@ static void *object_examine(const struct inner_object *o, bool precedes_us, enum
 	p.module = modules_of(o->info);
 	if (when != EXAMINED_NEW)
 		wrong_free_missed(); /* libraries may have used it before */
-	p.holds_next = next_lies_in(o->start, o->end) && !own_calls_count(o, when);
+	p.is_next = next_lies_in(o->start, o->end);
+	p.holds_next = p.is_next && !own_calls_count(o, when);
 	if (why) {
 		inner_patch_refuse_all(&p, why);
 		return NULL;
@@ -191,6 +192,12 @@ static int list_visit(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
+/* What the loader is adding right now is in its list with what came before. */
+static enum examined when_of(const struct pass *p, const struct inner_object *o)
+{
+	return p->when == EXAMINED_LATE && inner_symbols_unrelocated(o) ? EXAMINED_NEW : p->when;
+}
+
 /* The second time, in the same order. */
 static int examine_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -202,7 +209,7 @@ static int examine_visit(struct dl_phdr_info *info, size_t size, void *data)
 	if (lies_in(&o, inner_thunk))
 		p->precedes_us = false;
 	if (p->now[p->next].is_fresh)
-		p->now[p->next].pads = object_examine(&o, p->precedes_us, p->when);
+		p->now[p->next].pads = object_examine(&o, p->precedes_us, when_of(p, &o));
 	p->next++;
 	return 0;
 }

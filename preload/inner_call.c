@@ -11,6 +11,7 @@
 #include "preload/next_allocator.h"
 #include "preload/sample.h"
 #include "preload/unwind_types.h"
+#include "shm/before.h"
 
 static_assert(sizeof(struct inner_call) == INNER_THUNK_BYTES, "as the thunk reserves it");
 static_assert(offsetof(struct inner_call, arg) == 256 && offsetof(struct inner_call, rax) == 304 &&
@@ -96,6 +97,22 @@ static void free_block(const struct inner_entry *e, uintptr_t frame, void *p)
 		(void)record_free(frame, p);
 }
 
+/* Whether a block that is freed or resized is from before the recording, and of an allocator whose
+ * sizes are not known. What that then frees of the next allocator's counts by itself. */
+static bool is_strange(const struct inner_entry *e, const void *p)
+{
+	struct live_block b;
+	bool is = false;
+
+	if (!p || !e->is_foreign)
+		return false;
+	state_enter();
+	if (state_is_on() && before_is_on(&state_segment) && !sample_was_on())
+		is = !live_find(&state_segment, (uint64_t)(uintptr_t)p, &b);
+	state_leave();
+	return is;
+}
+
 int inner_call_before(struct inner_call *c, uintptr_t frame)
 {
 	const struct inner_entry *e = &inner_table[c->number];
@@ -111,6 +128,11 @@ int inner_call_before(struct inner_call *c, uintptr_t frame)
 	c->entry = e;
 	c->resizes = false;
 	p = e->rule.free_arg ? (void *)(uintptr_t)argument(c, e->rule.free_arg) : NULL;
+	if (is_strange(e, p)) {
+		if (e->rule.result == ALLOCATOR_NO_RESULT)
+			return 0;
+		p = NULL;
+	}
 	if (e->rule.result != ALLOCATOR_NO_RESULT)
 		begin_result(c, frame, p);
 	else

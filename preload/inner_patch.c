@@ -184,6 +184,7 @@ static void rule_fill(struct inner_patching *p, const struct inner_symbol *s, st
 	(void)allocator_rule_read(s->name->line, s->name->line_bytes, &e->rule);
 	e->function = function_of(s->name, &e->rule);
 	e->is_operator = s->is_operator;
+	e->is_foreign = is_brought(p, s) && !p->is_next;
 	e->except_start = p->holds_next ? p->object->start : 0;
 	e->except_end = p->holds_next ? p->object->end : 0;
 	e->number = is_brought(p, s) ? add_patched(s->name, p->module, e->function, NULL) : 0;

@@ -15,7 +15,8 @@ struct inner_patching {
 	unsigned count;
 	uint8_t *pads; /* made when they are needed */
 	size_t used;
-	bool holds_next; /* it is the next allocator, whose own calls are its business */
+	bool is_next; /* it is the next allocator, */
+	bool holds_next; /* whose own calls are its business */
 	uint32_t module;
 };
 

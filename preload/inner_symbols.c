@@ -255,3 +255,25 @@ bool inner_symbols_object(const struct dl_phdr_info *info, struct inner_object *
 	out->is_executable = out->path[0] == '\0';
 	return out->code_start < out->code_end;
 }
+
+/* By its first relocation, which is relative, as linkers sort them. The dynamic section's pointer
+ * may be relocated already, which comes first. */
+bool inner_symbols_unrelocated(const struct inner_object *o)
+{
+	const ElfW(Rela) *rela = NULL;
+	uint64_t at = 0, bytes = 0;
+
+	for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_RELA)
+			at = d->d_un.d_ptr;
+		if (d->d_tag == DT_RELASZ)
+			bytes = d->d_un.d_val;
+	}
+	if (at == 0 || bytes < sizeof(*rela))
+		return false;
+	rela = (const void *)(uintptr_t)(at < o->bias ? at + o->bias : at);
+	if (ELF64_R_TYPE(rela->r_info) != R_X86_64_RELATIVE)
+		return false;
+	return *(const uint64_t *)(uintptr_t)(o->bias + rela->r_offset) !=
+	       o->bias + (uint64_t)rela->r_addend;
+}

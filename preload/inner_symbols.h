@@ -33,6 +33,10 @@ struct inner_symbol {
 /* From what dl_iterate_phdr says. False: no code in it. */
 bool inner_symbols_object(const struct dl_phdr_info *info, struct inner_object *out);
 
+/* Whether the loader has not relocated it yet: none of its code has run. False also if that cannot
+ * be seen. */
+bool inner_symbols_unrelocated(const struct inner_object *o);
+
 /*
  * Writes at most `room` symbols, each address once: the plain name where one has several.
  * `is_called` selects from the plain names that it exports; NULL: none. Returns their number.

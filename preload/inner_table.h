@@ -19,6 +19,7 @@ struct inner_entry {
 	const void *pads; /* its module's (inner_memory.h) */
 	bool is_used;
 	bool is_operator; /* or has the code of one: the family of its blocks is not known */
+	bool is_foreign; /* its blocks are not the next allocator's */
 	bool is_loader; /* the loader's notice of a change; no rule */
 	bool is_hook; /* a hook of ours is called instead; no rule */
 	bool is_fresh; /* its jump is not written yet */

@@ -64,6 +64,8 @@ void surroundings_code_find(void)
 
 	modules_find((uint64_t)(uintptr_t)next.malloc, &r);
 	next_code = (struct next_code){ r.start, r.end };
+	if (!lies_in(&r, (const void *)next.usable_size))
+		next.usable_size = NULL; /* of other blocks */
 }
 
 static void inside_find(struct next_code *code, const char *symbol)

@@ -20,7 +20,6 @@ FOR_TESTS = {
     "entry_clear": "a patched entry as it was; the library's own stay until the process ends",
     "intern_count": "how many different texts are kept",
     "live_overflow_probe_length": "how far searches go, which bounds the cost of a full table",
-    "live_find": "whether a block is in the table, without taking it out",
     "read_events": "the reader of the rings, by which tests see the events that the library wrote",
     "ring_push": "an event of any slot, in one call",
     "stack_compare": "whether a site has the frames that it was made of",

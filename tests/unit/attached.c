@@ -386,6 +386,92 @@ TEST(executed)
 	launch_dir_files(true);
 }
 
+/* ---- libraries that come later ---- */
+
+#define BRINGS "/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0"
+
+static void *(*brought_malloc)(size_t);
+static void (*brought_free)(void *);
+
+/* Loads a library that brings an allocator; false: it is not there, or is there already. */
+static void *bring(void)
+{
+	void *library = getenv("ATTACHED_ALLOCATOR") ? NULL : dlopen(BRINGS, RTLD_NOW);
+
+	if (library) {
+		*(void **)&brought_malloc = dlsym(library, "mi_malloc");
+		*(void **)&brought_free = dlsym(library, "mi_free");
+	}
+	return library;
+}
+
+static bool is_recorded(const char *name)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(attached_path, message);
+	struct read_patched *p = malloc(sizeof(*p));
+	bool is = false;
+
+	for (uint32_t i = 1; s && p && i < read_patched_count(s); i++)
+		if (read_patched(s, i, p) == 0 && strcmp(p->name, name) == 0)
+			is = p->state == HT_PATCHED_RECORDED;
+	free(p);
+	read_close(s);
+	return is;
+}
+
+/* Its functions are patched while nothing of it can run. The list has their jumps. */
+TEST(loaded_later)
+{
+	struct read_totals t;
+	uint32_t jumps;
+	void *library;
+	bool begun, ended, recorded;
+
+	begun = attached_begin();
+	jumps = attached->jumps;
+	library = bring();
+	if (library)
+		for (unsigned i = 0; i < 100; i++)
+			brought_free(brought_malloc(100));
+	recorded = is_recorded("mi_malloc");
+	CHECK(!library || attached->jumps > jumps + 20);
+	ended = attached_end();
+	t = attached_totals();
+	CHECK(begun && ended);
+	if (!library)
+		SKIP("mimalloc is not installed, or there already");
+	CHECK(recorded);
+	CHECK(t.allocs >= 100 && t.frees >= 100);
+	CHECK_INT(brought_malloc != NULL, 1);
+	free(malloc(1));
+	brought_free(brought_malloc(100));
+	dlclose(library);
+	CHECK(code_sum() == code_at_first);
+}
+
+/* It came between the list of jumps and their writing: by now other threads may run in it, so that
+ * it stays as it is, and what comes after it is patched. */
+TEST(loaded_in_between)
+{
+	void *library;
+	int rc;
+
+	attached_prepare();
+	rc = attached_attach(attached);
+	library = bring();
+	CHECK(attached_write(true));
+	CHECK_INT(rc, 0);
+	dlclose(dlopen("libutil.so.1", RTLD_NOW));
+	CHECK(!is_recorded("mi_malloc"));
+	if (library)
+		brought_free(brought_malloc(100));
+	CHECK(attached_end());
+	(void)attached_totals();
+	if (library)
+		dlclose(library);
+}
+
 /* ---- other allocators ---- */
 
 static const char *const allocators[] = { "libjemalloc.so.2", "libtcmalloc_minimal.so.4",
@@ -438,6 +524,8 @@ static void run_all(void)
 	RUN(mappings);
 	RUN(children);
 	RUN(executed);
+	RUN(loaded_in_between);
+	RUN(loaded_later);
 	launch_dir_drop();
 }
 
