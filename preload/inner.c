@@ -22,6 +22,7 @@
 #include "preload/inner_thunk.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
+#include "preload/next_operators.h"
 #include "preload/reentry.h"
 #include "preload/state.h"
 #include "preload/wrong_free.h"
@@ -97,21 +98,38 @@ static const char *why_not_now(const struct inner_object *o, enum examined when)
 	return NULL;
 }
 
-static bool all(uint64_t at)
+static bool operator_take(const struct inner_name *n, uint64_t at)
+{
+	return next_cxx_take(n->name, n->name_bytes, (void *)(uintptr_t)at);
+}
+
+static bool all(const struct inner_name *n, uint64_t at)
 {
 	return true;
 }
 
+/* Which of the plain names that it exports are patched. Where we are attached: those that are
+ * called, and the operators of a C++ runtime that comes when there was none. */
+static inner_symbols_called *called_in(
+	const struct inner_object *o, bool precedes_us, enum examined when)
+{
+	if (!inner_bound_exist())
+		return precedes_us ? all : NULL;
+	if (when == EXAMINED_NEW)
+		return next_cxx_is_runtime(o->path) ? operator_take : NULL;
+	return inner_bound_is;
+}
+
 static void symbols_find(struct inner_patching *p, bool precedes_us, enum examined when)
 {
-	bool is_attach = when == EXAMINED_ATTACH;
+	inner_symbols_called *is_called = called_in(p->object, precedes_us, when);
 
-	p->count = inner_symbols_find(p->object,
-		is_attach ? inner_bound_is : (precedes_us ? all : NULL), known->symbols, SYMBOLS);
-	for (unsigned i = 0; i < p->count; i++)
-		known->symbols[i].is_bound = is_attach && known->symbols[i].name->is_plain &&
-					     inner_bound_is(known->symbols[i].at);
-	if (is_attach)
+	p->count = inner_symbols_find(p->object, is_called, known->symbols, SYMBOLS);
+	for (unsigned i = 0; inner_bound_exist() && is_called && i < p->count; i++)
+		known->symbols[i].is_bound = known->symbols[i].is_called;
+	if (is_called == operator_take)
+		next_cxx_taken();
+	if (when == EXAMINED_ATTACH)
 		p->count = inner_bound_add(p->object, known->symbols, p->count, SYMBOLS);
 }
 
@@ -367,6 +385,7 @@ const char *inner_attach(const char **reason)
 void inner_detach(void)
 {
 	inner_patch_detach();
+	inner_bound_none();
 	object_count[0] = object_count[1] = 0;
 	if (known)
 		private_unmap(known, sizeof(*known));

@@ -53,15 +53,21 @@ void inner_bound_find(void)
 	}
 }
 
+bool inner_bound_exist(void)
+{
+	return bounds > 0;
+}
+
 void inner_bound_none(void)
 {
 	bounds = 0;
 }
 
-bool inner_bound_is(uint64_t at)
+bool inner_bound_is(const struct inner_name *n, uint64_t at)
 {
 	for (unsigned i = 0; i < bounds; i++)
-		if (bound[i].at == at)
+		if (bound[i].at == at && bound[i].name[n->name_bytes] == '\0' &&
+			__builtin_memcmp(bound[i].name, n->name, n->name_bytes) == 0)
 			return true;
 	return false;
 }

@@ -11,10 +11,12 @@
 
 /* Finds all of them. */
 void inner_bound_find(void);
+/* Whether that was done, and not undone. */
+bool inner_bound_exist(void);
 /* From now on there are none: our hooks are found themselves. */
 void inner_bound_none(void);
-/* Whether `at` is one, of an allocator. False after inner_bound_none. */
-bool inner_bound_is(uint64_t at);
+/* Whether `at` is one by an allocator's name. False after inner_bound_none. */
+bool inner_bound_is(const struct inner_name *n, uint64_t at);
 /* Adds those of `o` that are no allocator's to its `count` symbols. Returns their number. */
 unsigned inner_bound_add(
 	const struct inner_object *o, struct inner_symbol *out, unsigned count, unsigned room);

@@ -227,6 +227,7 @@ static void entry_drop(struct inner_entry *e, const char *reason)
 	if (e->number)
 		patched_end(&state_segment, e->number, reason);
 	jumps_drop(&e->patch);
+	next_cxx_forget((const void *)(uintptr_t)e->patch.original);
 	*e = (struct inner_entry){ 0 };
 }
 

@@ -14,7 +14,7 @@
 #include "preload/call.h"
 
 struct found {
-	bool (*is_called)(uint64_t at);
+	inner_symbols_called *is_called;
 	struct inner_symbol *out;
 	unsigned count, room;
 };
@@ -44,13 +44,14 @@ static bool is_function(const ElfW(Sym) * s)
 }
 
 static void add_symbol(struct found *f, const struct inner_object *o, const struct inner_name *name,
-	const ElfW(Sym) * s)
+	const ElfW(Sym) * s, bool is_called)
 {
 	struct inner_symbol symbol = { .name = name,
 		.at = o->bias + s->st_value,
 		.bytes = s->st_size,
 		.is_operator = name->name[0] == '_' && name->name[1] == 'Z',
-		.is_indirect = (s->st_info & 0xf) == STT_GNU_IFUNC };
+		.is_indirect = (s->st_info & 0xf) == STT_GNU_IFUNC,
+		.is_called = is_called };
 
 	if (is_function(s) && symbol.at >= o->code_start && symbol.at < o->code_end)
 		add(f, &symbol);
@@ -70,7 +71,7 @@ const ElfW(Sym) * inner_symbols_definition(const struct inner_object *o, const c
 static bool is_wanted(const struct found *f, const struct inner_object *o,
 	const struct inner_name *n, const ElfW(Sym) * s)
 {
-	return !n->is_plain || (f->is_called && f->is_called(o->bias + s->st_value));
+	return !n->is_plain || (f->is_called && f->is_called(n, o->bias + s->st_value));
 }
 
 static void find_exported(const struct inner_object *o, struct found *f)
@@ -84,7 +85,7 @@ static void find_exported(const struct inner_object *o, struct found *f)
 		if (f->is_called || !n->is_plain)
 			s = symbols_table_find(&t, n->name, n->name_bytes, n->hash);
 		if (s && is_wanted(f, o, n, s))
-			add_symbol(f, o, n, s);
+			add_symbol(f, o, n, s, n->is_plain);
 	}
 }
 
@@ -203,12 +204,12 @@ static void find_local(const struct inner_object *o, struct found *f)
 			continue;
 		n = inner_list_find(t.strings + s->st_name);
 		if (n && (is_local(s) || is_wanted(f, o, n, s)))
-			add_symbol(f, o, n, s);
+			add_symbol(f, o, n, s, n->is_plain && !is_local(s));
 	}
 	file_unmap(&file);
 }
 
-unsigned inner_symbols_find(const struct inner_object *o, bool (*is_called)(uint64_t at),
+unsigned inner_symbols_find(const struct inner_object *o, inner_symbols_called *is_called,
 	struct inner_symbol *out, unsigned room)
 {
 	struct found f = { .is_called = is_called, .out = out, .room = room };

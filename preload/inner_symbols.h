@@ -26,7 +26,8 @@ struct inner_symbol {
 	uint64_t bytes; /* 0: unknown */
 	bool is_operator; /* one of its names is that of a C++ operator */
 	bool is_indirect; /* STT_GNU_IFUNC: `at` is its resolver */
-	bool is_bound; /* what the program calls by that name (inner_bound.h) */
+	bool is_called; /* is_called said yes, below */
+	bool is_bound; /* so the program calls it, and our hook stands for it (inner_bound.h) */
 	const void *hook; /* no allocator's function: what is called instead */
 };
 
@@ -37,11 +38,14 @@ bool inner_symbols_object(const struct dl_phdr_info *info, struct inner_object *
  * be seen. */
 bool inner_symbols_unrelocated(const struct inner_object *o);
 
+/* Whether the function at `at` is what the program calls by that plain name. */
+typedef bool inner_symbols_called(const struct inner_name *n, uint64_t at);
+
 /*
  * Writes at most `room` symbols, each address once: the plain name where one has several.
  * `is_called` selects from the plain names that it exports; NULL: none. Returns their number.
  */
-unsigned inner_symbols_find(const struct inner_object *o, bool (*is_called)(uint64_t at),
+unsigned inner_symbols_find(const struct inner_object *o, inner_symbols_called *is_called,
 	struct inner_symbol *out, unsigned room);
 
 /* What the object defines by that name; NULL: nothing. */

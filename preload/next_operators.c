@@ -31,18 +31,22 @@ static void *find_front(const char *symbol, const void *ours)
 	return p == ours ? NULL : p;
 }
 
-/* Whether a definition is the C++ runtime's own, which is known to call malloc and free. */
-static bool is_runtimes(const void *function)
+bool next_cxx_is_runtime(const char *path)
 {
-	const char *path = function ? symbols_path(function) : NULL, *name;
+	const char *name = __builtin_strrchr(path, '/');
 
-	if (!path)
-		return false;
-	name = __builtin_strrchr(path, '/');
 	name = name ? name + 1 : path;
 	return __builtin_strncmp(name, "libstdc++.so.", 13) == 0 ||
 	       __builtin_strncmp(name, "libc++.so.", 10) == 0 ||
 	       __builtin_strncmp(name, "libc++abi.so.", 13) == 0;
+}
+
+/* Whether a definition is the C++ runtime's own, which is known to call malloc and free. */
+static bool is_runtimes(const void *function)
+{
+	const char *path = function ? symbols_path(function) : NULL;
+
+	return path && next_cxx_is_runtime(path);
 }
 
 /* Whether nothing unknown lies between a hook here and the next malloc: no operator of the
@@ -76,6 +80,34 @@ void next_cxx_find_again(void)
 		(*n)->missing = !(*n)->function;
 	}
 	next_cxx_find_all();
+}
+
+bool next_cxx_take(const char *name, size_t bytes, void *function)
+{
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++) {
+		if (!(*n)->missing || __builtin_strlen((*n)->symbol) != bytes ||
+			__builtin_memcmp((*n)->symbol, name, bytes) != 0)
+			continue;
+		(*n)->function = function;
+		(*n)->missing = false;
+		return true;
+	}
+	return false;
+}
+
+void next_cxx_taken(void)
+{
+	next_cxx_direct = nothing_between();
+}
+
+void next_cxx_forget(const void *original)
+{
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
+		if ((*n)->function == original) {
+			(*n)->function = NULL;
+			(*n)->missing = true;
+			next_cxx_direct = false;
+		}
 }
 
 void next_cxx_replace(void *old, void *original)

@@ -45,6 +45,15 @@ extern bool next_cxx_direct __attribute__((visibility("hidden")));
 void next_cxx_find_all(void);
 /* The same, and what was found before is not taken for granted: as next_find_again. */
 void next_cxx_find_again(void);
+/* Whether that is the path of a C++ runtime, whose operators call malloc and free. */
+bool next_cxx_is_runtime(const char *path);
+/* A C++ runtime has been loaded, and has `function` by that name of `bytes` bytes. True: it is the
+ * next definition from now on, since there was none. */
+bool next_cxx_take(const char *name, size_t bytes, void *function);
+/* After all of them. */
+void next_cxx_taken(void);
+/* The definition whose original is called there is gone. */
+void next_cxx_forget(const void *original);
 /* As next_replace, for these. */
 void next_cxx_replace(void *old, void *original);
 /* After that: whether the program finds another malloc before ours, so that we see none of its

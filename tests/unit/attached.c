@@ -396,7 +396,7 @@ static void (*brought_free)(void *);
 /* Loads a library that brings an allocator; false: it is not there, or is there already. */
 static void *bring(void)
 {
-	void *library = getenv("ATTACHED_ALLOCATOR") ? NULL : dlopen(BRINGS, RTLD_NOW);
+	void *library = dlopen(BRINGS, RTLD_NOW);
 
 	if (library) {
 		*(void **)&brought_malloc = dlsym(library, "mi_malloc");
@@ -416,6 +416,26 @@ static bool is_recorded(const char *name)
 		if (read_patched(s, i, p) == 0 && strcmp(p->name, name) == 0)
 			is = p->state == HT_PATCHED_RECORDED;
 	free(p);
+	read_close(s);
+	return is;
+}
+
+/* Whether that number of blocks comes from the site of a function. */
+static bool is_called_by(uint32_t function, uint64_t allocs)
+{
+	struct read_site *sites = calloc(4096, sizeof(*sites));
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(attached_path, message);
+	ssize_t count = s && sites ? read_sites(s, 0, sites, 4096) : 0;
+	struct read_frame frame;
+	uint32_t by = HT_FN_NONE;
+	bool is = false;
+
+	for (ssize_t i = 0; i < count; i++)
+		if (sites[i].allocs == allocs &&
+			read_stack(s, sites[i].node, &frame, 1, &by) >= 0 && by == function)
+			is = true;
+	free(sites);
 	read_close(s);
 	return is;
 }
@@ -448,6 +468,40 @@ TEST(loaded_later)
 	brought_free(brought_malloc(100));
 	dlclose(library);
 	CHECK(code_sum() == code_at_first);
+}
+
+/* A C++ runtime, in a program without: its operators lead to their hooks. */
+TEST(operators_later)
+{
+	void *library, *(*new_one)(size_t) = NULL, *(*new_aligned)(size_t, size_t) = NULL;
+	void (*delete_one)(void *) = NULL, (*delete_aligned)(void *, size_t) = NULL;
+	struct read_totals t;
+	bool begun, ended;
+
+	for (unsigned round = 0; round < 2; round++) {
+		begun = attached_begin();
+		library = dlopen("libstdc++.so.6", RTLD_NOW);
+		CHECK(library != NULL);
+		*(void **)&new_one = dlsym(library, "_Znwm");
+		*(void **)&new_aligned = dlsym(library, "_ZnwmSt11align_val_t");
+		*(void **)&delete_one = dlsym(library, "_ZdlPv");
+		*(void **)&delete_aligned = dlsym(library, "_ZdlPvSt11align_val_t");
+		for (unsigned i = 0; i < 1000; i++) {
+			delete_one(new_one(100));
+			delete_aligned(new_aligned(100, 64), 64);
+		}
+		CHECK(is_called_by(HT_FN_NEW, 1000));
+		CHECK(is_called_by(HT_FN_NEW_ALIGNED, 1000));
+		if (round == 0)
+			dlclose(library);
+		ended = attached_end();
+		CHECK(begun && ended);
+		t = attached_totals();
+		CHECK_INT(t.unknown_frees, 0);
+		CHECK(t.allocs >= 2000 && t.allocs < 3000);
+	}
+	delete_one(new_one(100));
+	delete_aligned(new_aligned(100, 64), 64);
 }
 
 /* It came between the list of jumps and their writing: by now other threads may run in it, so that
@@ -525,7 +579,11 @@ static void run_all(void)
 	RUN(children);
 	RUN(executed);
 	RUN(loaded_in_between);
-	RUN(loaded_later);
+	/* The other allocators have operators of their own. */
+	if (!getenv("ATTACHED_ALLOCATOR")) {
+		RUN(loaded_later);
+		RUN(operators_later);
+	}
 	launch_dir_drop();
 }
 
