@@ -239,7 +239,7 @@ static void pass_run(enum examined when)
 		.old_count = object_count[current],
 		.now = known->objects[1 - current],
 		.when = when,
-		.precedes_us = when == EXAMINED_START };
+		.precedes_us = when == EXAMINED_START || when == EXAMINED_ATTACH };
 
 	dl_iterate_phdr(list_visit, &p);
 	for (unsigned i = 0; i < p.old_count; i++)
@@ -361,7 +361,7 @@ static const char *needed_missing(void)
 	return NULL;
 }
 
-const char *inner_attach(const char **reason)
+const char *inner_attach(bool is_preloaded, const char **reason)
 {
 	const char *file = environment_variable("HEAPTOP_ALLOCATORS"), *missing;
 
@@ -369,7 +369,10 @@ const char *inner_attach(const char **reason)
 	if (!memory_take())
 		return "malloc";
 	inner_list_start(file && __builtin_strcmp(file, "none") == 0 ? NULL : file, rule_wrong);
-	inner_bound_find();
+	if (is_preloaded)
+		inner_bound_none();
+	else
+		inner_bound_find();
 	inner_patch_attaching(true);
 	pass_run(EXAMINED_ATTACH);
 	has_gap = true;
@@ -403,7 +406,7 @@ void inner_start(void)
 {
 }
 
-const char *inner_attach(const char **reason)
+const char *inner_attach(bool is_preloaded, const char **reason)
 {
 	*reason = "not supported on this architecture";
 	return "malloc";

@@ -273,8 +273,9 @@ static void add_users(const char *file, void (*wrong)(unsigned, const char *))
 
 void inner_list_start(const char *file, void (*wrong)(unsigned line, const char *why))
 {
-	if (count != 0)
-		return;
+	count = 0;
+	__builtin_memset(slots, 0, sizeof(slots));
+	__builtin_memset(beginnings, 0, sizeof(beginnings));
 	add_own(plain, true);
 	add_own(named, false);
 	if (file)

@@ -106,14 +106,27 @@ static bool map_at(uint64_t at, size_t bytes)
 	return (uint64_t)got == at;
 }
 
+/* A hole that the kernel chooses, the highest: where thread stacks fill all that is near, there are
+ * some between libraries. False: it is too far, or was tried. */
+static bool hole_find(struct place *p, uint64_t *at)
+{
+	long got = call(SYS_mmap, 0, (long)p->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (got <= 0 || (uint64_t)got == *at)
+		return false;
+	call(SYS_munmap, got, (long)p->bytes, 0, 0, 0);
+	*at = (uint64_t)got;
+	return place_is_near(p, *at);
+}
+
 void *inner_memory_pads(uint64_t start, uint64_t end, size_t bytes)
 {
 	struct place p = { .start = start, .end = end, .bytes = (bytes + PAGE - 1) & ~(PAGE - 1) };
 	void *again = area_again(&p);
 	struct area *a = again ? NULL : area_free();
-	uint64_t at;
+	uint64_t at = 0;
 
-	while (a && place_next(&p, &at)) {
+	while (a && (place_next(&p, &at) || hole_find(&p, &at))) {
 		if (!map_at(at, p.bytes))
 			continue;
 		call(SYS_prctl, SET_NAME, 0, (long)at, (long)p.bytes, call_pointer("heaptop"));

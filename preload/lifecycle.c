@@ -207,18 +207,14 @@ static bool is_ourselves(void)
 
 /* ---- attaching and detaching ---- */
 
-/* Patches, where we are not preloaded anyway. */
+/* Patches what is to be recorded. */
 static int patch(const char **why)
 {
 	static char text[HT_ATTACHED_WHY];
 	const char *reason, *name;
 	size_t used, more;
 
-	if (symbols_precede_libc()) {
-		inner_start();
-		return 0;
-	}
-	name = inner_attach(&reason);
+	name = inner_attach(symbols_precede_libc(), &reason);
 	if (!name) {
 		modules_watched();
 		return 0;

@@ -129,6 +129,28 @@ static uint64_t code_sum(void)
 
 static uint64_t code_at_first;
 
+/* What the process has: its mappings by rights, and its open files. */
+struct has {
+	unsigned mappings, writable, files;
+};
+
+static struct has what_it_has(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	struct has h = { 0 };
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		h.mappings++;
+		h.writable += strstr(line, " rw-p ") || strstr(line, " rw-s ");
+	}
+	if (f)
+		fclose(f);
+	for (int fd = 0; fd < 100; fd++)
+		h.files += fcntl(fd, F_GETFD) >= 0;
+	return h;
+}
+
 TEST(inert)
 {
 	CHECK(attached_open());
@@ -212,9 +234,12 @@ TEST(cycles)
 	uint64_t pads = attached->pads_bytes;
 	unsigned cycles = getenv("ATTACHED_ALLOCATOR") ? CYCLES_OTHER : CYCLES;
 	unsigned jumps = 0, wrong = 0;
+	struct has had = { 0 }, has;
 	struct read_totals t;
 
 	for (unsigned i = 0; i < cycles && wrong == 0; i++) {
+		if (i == 2)
+			had = what_it_has();
 		truth = (struct truth){ 0 };
 		wrong += !attached_begin();
 		jumps = attached->jumps;
@@ -224,6 +249,10 @@ TEST(cycles)
 		t = attached_totals();
 		wrong += t.allocs != truth.allocs || t.frees != truth.frees;
 	}
+	has = what_it_has();
+	CHECK_INT(has.mappings, had.mappings);
+	CHECK_INT(has.writable, had.writable);
+	CHECK_INT(has.files, had.files);
 	CHECK(jumps > 20);
 	CHECK_INT(attached->jumps, 0); /* the list is of what is patched */
 	CHECK_INT(wrong, 0);
@@ -526,6 +555,37 @@ TEST(loaded_in_between)
 		dlclose(library);
 }
 
+/* ---- a launched program ---- */
+
+/* Its hooks cannot be taken out; but they record no more, until a viewer attaches. */
+TEST(detached_after_launch)
+{
+	struct read_totals t;
+	bool begun, ended;
+
+	CHECK(attached_open());
+	CHECK_INT(attached->state, HT_ATTACHED_PREPARED);
+	CHECK(attached_end());
+	CHECK_INT(attached->state, HT_ATTACHED_RELEASED);
+	work(1);
+	for (unsigned round = 0; round < 3; round++) {
+		truth = (struct truth){ 0 };
+		drop_all();
+		begun = attached_begin();
+		truth = (struct truth){ 0 };
+		work(5);
+		drop_all();
+		ended = attached_end();
+		CHECK(begun && ended);
+		t = attached_totals();
+		CHECK(t.allocs - t.before.blocks >= truth.allocs);
+		CHECK(t.allocs - t.before.blocks < truth.allocs + 100);
+		CHECK_INT(t.unknown_frees, 0);
+		work(1);
+	}
+	launch_dir_files(true);
+}
+
 /* ---- other allocators ---- */
 
 static const char *const allocators[] = { "libjemalloc.so.2", "libtcmalloc_minimal.so.4",
@@ -533,13 +593,11 @@ static const char *const allocators[] = { "libjemalloc.so.2", "libtcmalloc_minim
 #define ALLOCATORS (sizeof(allocators) / sizeof(allocators[0]))
 
 /* This program once more, with another allocator. */
-static void run_again(const char *allocator)
+static void run_again(const char *path, const char *allocator)
 {
-	char path[256];
 	int status = -1;
 	pid_t pid;
 
-	snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", allocator);
 	if (access(path, R_OK) != 0) {
 		printf("skip - %s: it is not installed\n", allocator);
 		return;
@@ -548,6 +606,7 @@ static void run_again(const char *allocator)
 	pid = fork();
 	if (pid == 0) {
 		setenv("LD_PRELOAD", path, 1);
+		unsetenv("HEAPTOP_DIR"); /* it is gone */
 		setenv("ATTACHED_ALLOCATOR", allocator, 1);
 		execl("/proc/self/exe", allocator, NULL);
 		_exit(127);
@@ -559,8 +618,26 @@ static void run_again(const char *allocator)
 
 TEST(other_allocators)
 {
-	for (unsigned i = 0; i < ALLOCATORS; i++)
-		run_again(allocators[i]);
+	char path[256];
+
+	for (unsigned i = 0; i < ALLOCATORS; i++) {
+		snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", allocators[i]);
+		run_again(path, allocators[i]);
+	}
+}
+
+#define LAUNCHED "launched"
+
+TEST(launched)
+{
+	run_again(attached_library, LAUNCHED);
+}
+
+static bool is_run_again(const char *with)
+{
+	const char *is = getenv("ATTACHED_ALLOCATOR");
+
+	return is && strcmp(is, with) == 0;
 }
 
 static void run_all(void)
@@ -569,6 +646,11 @@ static void run_all(void)
 
 	setrlimit(RLIMIT_CORE, &none);
 	launch_dir_make();
+	if (is_run_again(LAUNCHED)) {
+		RUN(detached_after_launch);
+		launch_dir_drop();
+		return;
+	}
 	RUN(inert);
 	RUN(counted);
 	RUN(blocks_from_before);
@@ -590,7 +672,9 @@ static void run_all(void)
 int main(void)
 {
 	run_all();
-	if (!getenv("ATTACHED_ALLOCATOR"))
+	if (!getenv("ATTACHED_ALLOCATOR")) {
 		RUN(other_allocators);
+		RUN(launched);
+	}
 	return check_end();
 }
