@@ -562,6 +562,13 @@ void attach_check(struct ht_header *h)
 		h->family = 0;
 }
 
+void attach_remove(const struct segment *s)
+{
+	attach_check(s->header);
+	if (own_path[0] && s->header->family == 0)
+		segment_file_remove(own_path);
+}
+
 void attach_forget(void)
 {
 	launch_forget();

@@ -19,7 +19,10 @@ int attach_child(struct segment *s, const struct segment *parent);
 /* In a forked child: makes the mapping private, so that later writes stay in this process. Changes
  * nothing if the segment's file cannot be opened any more. */
 void attach_private(struct segment *s);
-/* A viewer detaches: forgets the segment, which is unmapped afterwards, and its launch. */
+/* A viewer detaches: removes our own segment as attach_release does, and nothing else: on a small
+ * stack. */
+void attach_remove(const struct segment *s);
+/* The same: forgets the segment, and its launch. */
 void attach_forget(void);
 /* If the viewer of our launch has ended: takes the segment out of the launch. No system call. */
 void attach_check(struct ht_header *h);

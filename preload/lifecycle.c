@@ -324,7 +324,7 @@ static void segment_release(void)
 	clock_publish();
 	why_note("heaptop was detached from it");
 	ht_store_release_32(&state_segment.header->state, HT_STATE_STOPPED); /* WHY */
-	attach_release(&state_segment);
+	attach_remove(&state_segment);
 }
 
 void lifecycle_detach(void)

@@ -77,6 +77,9 @@ def library():
               lambda n: n not in REFERENCE),
         judge("lint_stack_of_any_event", HOOKS, 3584, lambda n: n not in REFERENCE | START),
         judge("lint_stack_of_the_start", sorted(START), 4096, lambda n: True),
+        judge("lint_stack_of_attaching", ["lifecycle_attach", "inner_attach"], 3584, lambda n: True),
+        # On any thread that is stopped, wherever it is.
+        judge("lint_stack_of_detaching", ["heaptop_detach"], 1024, lambda n: True),
     ]
 
 
