@@ -5,13 +5,10 @@
  * the thread was borrowed.
  */
 #include <errno.h>
-#include <link.h>
 
-#include "preload/environment.h"
 #include "preload/inner_memory.h"
 #include "preload/jumps.h"
 #include "preload/lifecycle.h"
-#include "preload/symbols.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -29,33 +26,16 @@ static int finish(struct ht_attached *a, int rc, const char *why)
 	return rc;
 }
 
-struct attaching {
-	const char *why;
-	int rc;
-};
-
-/* Whoever reads the loader's list holds the lock that others need to change it. */
-static int attach_locked(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct attaching *t = data;
-
-	symbols_forget();
-	t->rc = lifecycle_attach(&t->why);
-	return 1;
-}
-
 int heaptop_attach(struct ht_attached *a)
 {
-	struct attaching t = { "it is made for another version of heaptop", -EPROTO };
-	int saved = errno;
+	const char *why = "it is made for another version of heaptop";
+	int saved = errno, rc = -EPROTO;
 
-	if (a == &heaptop_attached && a->version == HT_ATTACHED_VERSION && a->bytes == sizeof(*a)) {
-		environment_give(a);
-		dl_iterate_phdr(attach_locked, &t);
-	}
-	(void)finish(a, t.rc, t.rc == 0 ? "" : t.why);
+	if (a == &heaptop_attached && a->version == HT_ATTACHED_VERSION && a->bytes == sizeof(*a))
+		rc = lifecycle_attach(a, &why);
+	(void)finish(a, rc, why);
 	errno = saved;
-	return t.rc;
+	return rc;
 }
 
 int heaptop_detach(struct ht_attached *a)

@@ -19,8 +19,8 @@ struct inner_name {
 	bool is_plain;
 };
 
-/* Lists all names, anew where recording starts again. `file`: the user's, or NULL. Calls `wrong` for each line of it that is no rule,
- * with its number; for number 0, the file cannot be read. */
+/* Lists all names, anew where recording starts again. `file`: the user's, or NULL. Calls `wrong`
+ * for each line of it that is no rule, with its number; for number 0, the file cannot be read. */
 void inner_list_start(const char *file, void (*wrong)(unsigned line, const char *why));
 
 uint32_t inner_list_count(void);

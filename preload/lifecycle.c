@@ -10,6 +10,7 @@
 #include "preload/lifecycle.h"
 
 #include <errno.h>
+#include <link.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -265,55 +266,72 @@ static const char *why_no_segment(int rc)
 	}
 }
 
-static int attach_prepare(struct own **own, const char **why)
-{
+struct attaching {
+	struct own *own;
+	const char *why;
 	int rc;
+};
 
+/* What reads the loader's list, or what an object has that may be unloaded. */
+static int attach_locked(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct attaching *t = data;
+
+	symbols_forget();
 	next_find_again();
 	next_cxx_find_again();
-	rc = attach_segment(&state_segment);
-	*why = why_no_segment(rc);
-	if (rc != 0)
-		return rc;
-	*why = "there is no memory";
-	rc = before_prepare(&state_segment);
-	if (rc == 0) {
-		*why = "the kernel cannot detect forks";
-		rc = prepare_own(own, true);
-	}
-	if (rc == 0) {
+	t->why = "the kernel cannot detect forks";
+	t->rc = prepare_own(&t->own, true);
+	if (t->rc == 0) {
 		surroundings_insides_find();
 		wrong_free_attached();
-		rc = patch(why);
+		t->rc = patch(&t->why);
 	}
-	if (rc != 0)
-		session_end();
-	return rc;
+	return 1;
 }
 
-int lifecycle_attach(const char **why)
+/* Whoever reads the loader's list holds the lock that others need to change it. A child that is
+ * forked meanwhile would find it held for ever, so it is held for little. */
+static void attach_prepare(struct attaching *t)
 {
+	t->rc = attach_segment(&state_segment);
+	t->why = why_no_segment(t->rc);
+	if (t->rc != 0)
+		return;
+	t->why = "there is no memory";
+	t->rc = before_prepare(&state_segment);
+	if (t->rc == 0)
+		dl_iterate_phdr(attach_locked, t);
+	if (t->rc == 0 && !t->own)
+		t->rc = -ENOSYS;
+	if (t->rc != 0)
+		session_end();
+}
+
+int lifecycle_attach(const struct ht_attached *a, const char **why)
+{
+	struct attaching t = { 0 };
 	uint32_t off = PHASE_OFF;
-	struct own *own = NULL;
 	uint64_t signals;
-	int rc;
 
 	*why = "it is being recorded already";
 	/* Relaxed: one viewer at a time; no other thread starts what is off. */
 	if (!ht_cas_relaxed_32(&phase, &off, PHASE_STARTING))
 		return -EBUSY;
+	environment_give(a);
 	signals = signals_block();
 	ht_add_relaxed_32(&state_session, 1);
-	rc = attach_prepare(&own, why);
-	if (rc == 0) {
-		own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
+	attach_prepare(&t);
+	if (t.rc == 0) {
+		t.own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
-		ht_store_release_pointer(&state_own, own); /* START */
+		ht_store_release_pointer(&state_own, t.own); /* START */
 		jumps_publish();
 	}
-	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */
+	ht_store_release_32(&phase, t.rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */
 	signals_restore(signals);
-	return rc;
+	*why = t.rc == 0 ? "" : t.why;
+	return t.rc;
 }
 
 /* In a child that the kernel copied, and that has made no call yet, the segment is its parent's. */

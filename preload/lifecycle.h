@@ -7,6 +7,7 @@
 #define PRELOAD_LIFECYCLE_H
 
 #include "preload/state.h"
+#include "shm/attached.h"
 
 /* Slow path of lifecycle_on: starts recording at the first event; cleans up once in a forked child.
  */
@@ -22,10 +23,9 @@ static inline bool lifecycle_on(void)
 void lifecycle_before_fork(uintptr_t frame);
 void lifecycle_after_fork(void);
 
-/* Recording begins as a viewer asks for it (environment_give), in the middle of the program's life,
- * under the loader's lock; the jumps to the hooks are listed. 0, or -errno with *why, a text that
- * stays: all is as it was. */
-int lifecycle_attach(const char **why);
+/* Recording begins as a viewer asks for it in *a, which stays, in the middle of the program's life;
+ * the jumps to the hooks are listed. 0, or -errno; with *why, a text that stays. */
+int lifecycle_attach(const struct ht_attached *a, const char **why);
 /* It ends. No thread is in a hook, and none has anything of the session left (shm/attached.h).
  * Makes system calls only, and takes no lock. */
 void lifecycle_detach(void);
