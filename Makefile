@@ -152,7 +152,7 @@ PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -W
 
 SHM_SRC     := $(sort $(wildcard shm/*.c))
 PRELOAD_SRC := $(sort $(wildcard preload/*.c preload/*/*.c))
-VIEW_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c tui/*.c))
+VIEW_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c tui/*.c preload/patch/*.c))
 
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(B)/so/%.o) $(SHM_SRC:%.c=$(B)/so/%.o)
 VIEW_OBJ    := $(VIEW_SRC:%.c=$(B)/view/%.o) $(SHM_SRC:%.c=$(B)/view/%.o)

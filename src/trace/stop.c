@@ -479,6 +479,22 @@ int trace_stop_add(struct trace_stop *s, pid_t tid)
 	return 0;
 }
 
+void trace_stop_keep(struct trace_stop *s, const struct trace_thread *kept)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct trace_thread *t = &s->thread[i];
+
+		if (t == kept)
+			continue;
+		if (t->state == TRACE_THREAD_RUNS)
+			trace_stop_poll(s, t);
+		if (t->state != TRACE_THREAD_STOPPED)
+			continue;
+		thread_go(s, t, true);
+		t->state = TRACE_THREAD_GONE;
+	}
+}
+
 void trace_stop_detach(struct trace_stop *s)
 {
 	for (size_t i = 0; i < s->count && !s->detached; i++) {

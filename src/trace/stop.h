@@ -84,6 +84,9 @@ char trace_stop_state(const struct trace_stop *s, pid_t tid);
 uint64_t trace_stop_thread_pointer(const struct trace_thread *t);
 /* The number of threads that did not stop. */
 size_t trace_stop_running(const struct trace_stop *s);
+/* Resumes all threads but one for good, as far as they have stopped: to be called again while some
+ * have not. They are as gone then. */
+void trace_stop_keep(struct trace_stop *s, const struct trace_thread *kept);
 /* Resumes all threads for good. Their registers stay known. */
 void trace_stop_detach(struct trace_stop *s);
 /* Frees `s`, and resumes its threads before, if that was not done. */

@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Its symbols are looked up by others, and by either hash.
 $(B)/tests/unit/preload_symbols: private VIEW_LIBS += -rdynamic -Wl,--hash-style=both
+# A viewer that dies before or after any step of these.
+$(B)/tests/unit/trace_remote: private LDFLAGS_ALL += -Wl,--wrap=ptrace,--wrap=pwrite
+$(B)/tests/unit/trace_remote.o: private CFLAGS_TEST += -mavx2

@@ -19,56 +19,17 @@
 #include <time.h>
 
 #include "src/proc/proc.h"
+#include "src/trace/borrow.h"
 #include "src/util/clock.h"
 
 #define PAUSE_NS   20000 /* between two polls */
 #define STEP_NS	   UINT64_C(20000000000) /* copying page tables takes some 20 ms per GB */
-#define USER_CODE  0x33 /* cs of a 64-bit program */
 #define KERNEL_SET 8u /* size of the kernel's signal mask */
 #define SYSCALL	   (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
-
-#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
-#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
-#endif
 
 #ifdef __x86_64__
 
 /* ---- which thread ---- */
-
-/* A sandbox may kill a thread for system calls that its program never makes. */
-static bool has_filter(pid_t tid)
-{
-	char path[64];
-	long mode;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	return !proc_status_number(path, "\nSeccomp:", false, &mode) || mode != 0;
-}
-
-/* Whether the program handles the system calls of the stub itself (Wine). */
-static bool is_dispatched(pid_t tid)
-{
-	uint64_t config[4] = { 0 };
-
-	return ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, tid, (void *)sizeof(config),
-		       config) == 0 &&
-	       config[0] != 0;
-}
-
-/* Whether a thread is inside a restartable sequence (rseq(2)), which it must not leave. */
-static bool is_in_sequence(const struct trace_thread *t)
-{
-	struct __ptrace_rseq_configuration c = { 0 };
-	long word;
-
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof(c), &c) < 0)
-		return false; /* the kernel or the thread has no rseq */
-	if (c.rseq_abi_pointer == 0)
-		return false;
-	errno = 0;
-	word = ptrace(PTRACE_PEEKDATA, t->tid, (void *)(uintptr_t)(c.rseq_abi_pointer + 8), NULL);
-	return word != 0 || errno != 0;
-}
 
 static bool in_stub(const struct leak_stub *s, const struct user_regs_struct *r)
 {
@@ -83,12 +44,11 @@ static struct trace_thread *thread_choose(const struct leak_stub *s)
 	for (size_t i = 0; i < s->stop->count; i++) {
 		struct trace_thread *t = &s->stop->thread[i];
 
-		if (t->state != TRACE_THREAD_STOPPED || !t->held || t->signal != 0 ||
-			t->regs.cs != USER_CODE || has_filter(t->tid) || is_dispatched(t->tid))
+		if (!trace_borrow_may(t, true))
 			continue;
 		if ((long)t->regs.orig_rax >= 0)
 			return t;
-		if (!other && !is_in_sequence(t))
+		if (!other)
 			other = t;
 	}
 	return other;
@@ -106,7 +66,7 @@ static bool is_underway(const struct leak_stub *s)
 
 const char *leak_stub_choose(struct leak_stub *s)
 {
-	if (has_filter(s->stop->pid))
+	if (trace_borrow_filtered(s->stop->pid))
 		return "it has a seccomp filter";
 	if (s->area.busy != 0 || is_underway(s))
 		return "a copy is already in progress";
