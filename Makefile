@@ -252,7 +252,7 @@ $(B)/tests/targets/%: tests/targets/%.cc $(wildcard tests/targets/*.h) shm/layou
 UNIT := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c tests/tui/*.c))
 # What else is linked so, for tests to run.
 WITH_VIEWER := $(B)/tests/tui/show/show $(B)/tests/bench/frame \
-	$(addprefix $(B)/tests/faults/tools/,ask look step)
+	$(addprefix $(B)/tests/faults/tools/,ask look step) $(B)/tests/tools/attach
 
 $(patsubst %,%.o,$(UNIT) $(WITH_VIEWER)): $(B)/tests/%.o: tests/%.c Makefile
 	$(call say,CC,$<)
@@ -322,7 +322,7 @@ lint: all
 
 # The C sources of the tests, read and not built, by another compiler than theirs.
 SYNTAX_SRC := $(wildcard tests/unit/*.c tests/tui/*.c tests/tui/show/*.c tests/stress/*.c tests/model/*.c \
-	tests/bench/*.c tests/faults/tools/*.c tests/fuzz/*.c)
+	tests/bench/*.c tests/faults/tools/*.c tests/tools/*.c tests/fuzz/*.c)
 syntax: $(SYNTAX_SRC:%.c=$(B)/syntax/%.read)
 $(B)/syntax/%.read: %.c Makefile
 	$(call say,READ,$<)

@@ -12,25 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define ATTACH_MESSAGE_MAX 512
-#define ATTACH_PATH_MAX	   512
-
-struct attach_options {
-	const char *library; /* path of libheaptop.so, as we see it */
-	const char *segment; /* path of the segment prepared for it, as we see it */
-	const char *allocators; /* as --allocators; NULL: none given */
-	bool follow; /* children, too */
-	uint64_t timeout_ns; /* to wait for a thread that can be used */
-	/* What is being done, one line without the pid; false: give up. May be NULL. */
-	bool (*progress)(void *ctx, const char *text);
-	void *ctx;
-};
-
-/* What it cost the process: how often all of its threads stood still, and for how long. */
-struct attach_pauses {
-	uint32_t pauses;
-	uint64_t longest_ns, total_ns;
-};
+#include "src/attach/terms.h"
 
 enum attach_state {
 	ATTACH_NONE, /* nothing of ours is there */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether a process can be attached to, found out without touching it. Any thread. */
+#ifndef SRC_ATTACH_CHECK_H
+#define SRC_ATTACH_CHECK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* 0, or -errno with a message: what stands against it, and what would help. */
+int attach_check_process(pid_t pid, char *message);
+/* Whether it has had our library since its start, and records. */
+bool attach_check_launched(pid_t pid);
+
+#endif

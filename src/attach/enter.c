@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Into the process (enter.h): stop, prove a thread, let the others go, and have that one load the
+ * library and call it; then stop once more for the jumps.
+ */
+#include "src/attach/enter.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include "src/attach/jumps.h"
+#include "src/attach/load.h"
+#include "src/attach/prove.h"
+#include "src/trace/borrow.h"
+
+/* ---- what the library is told ---- */
+
+/* A path as the process sees it. */
+static const char *path_there(const struct attach_job *j, const char *path)
+{
+	char root[32];
+	int n = snprintf(root, sizeof(root), "/proc/%d/root/", (int)j->process.pid);
+
+	return strncmp(path, root, (size_t)n) == 0 ? path + n - 1 : path;
+}
+
+static int text_set(char *to, const char *text)
+{
+	return snprintf(to, HT_ATTACHED_PATH, "%s", text ? text : "") < (int)HT_ATTACHED_PATH
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+static int request_make(
+	const struct attach_job *j, const struct attach_options *o, struct ht_attached *a)
+{
+	int rc = text_set(a->segment, path_there(j, o->segment));
+
+	if (rc == 0)
+		rc = text_set(a->library, o->follow ? path_there(j, o->library) : "");
+	if (rc == 0)
+		rc = text_set(a->allocators, o->allocators);
+	a->follow = o->follow;
+	a->viewer = (uint32_t)getpid();
+	a->result = -EINPROGRESS;
+	a->why[0] = '\0';
+	return rc;
+}
+
+#define REQUEST_FROM offsetof(struct ht_attached, result)
+#define REQUEST_END  offsetof(struct ht_attached, pads)
+
+static bool request_write(const struct attach_process *p, const struct ht_attached *a)
+{
+	return trace_memory_write(&p->memory, p->at + REQUEST_FROM, (const char *)a + REQUEST_FROM,
+		REQUEST_END - REQUEST_FROM);
+}
+
+static int refuse_result(struct attach_job *j, const struct ht_attached *a)
+{
+	char why[HT_ATTACHED_WHY];
+
+	if (a->result == -EINPROGRESS)
+		return attach_phase_refuse(j, -EIO, "libheaptop.so has not answered");
+	snprintf(why, sizeof(why), "%.*s", (int)sizeof(a->why) - 1, a->why);
+	return attach_phase_refuse(
+		j, a->result < 0 ? a->result : -EIO, "%s", *why ? why : strerror(-a->result));
+}
+
+/* Has the library prepare everything. */
+static int library_call(
+	struct attach_job *j, struct trace_remote *r, const struct attach_options *o)
+{
+	uint64_t args[TRACE_REMOTE_ARGS] = { j->process.at };
+	uint64_t function = attach_process_function(&j->process, HT_ATTACHED_ATTACH);
+	struct ht_attached a;
+	int rc;
+
+	if (!function || !attach_process_read(&j->process, &a))
+		return attach_phase_refuse(j, -EPROTO,
+			"its libheaptop.so is of another version of heaptop; restart the program");
+	rc = request_make(j, o, &a);
+	if (rc != 0)
+		return attach_phase_refuse(j, rc, "a path is too long");
+	if (!request_write(&j->process, &a))
+		return attach_phase_refuse(j, -EFAULT, "libheaptop.so cannot be written");
+	rc = trace_remote_call(r, function, args, ATTACH_CALL_NS);
+	if (rc != 0)
+		return attach_phase_refuse(j, rc, "libheaptop.so did not answer in time");
+	if (!attach_process_read(&j->process, &a) || a.result != 0)
+		return refuse_result(j, &a);
+	return 0;
+}
+
+/* ---- on a proved thread ---- */
+
+/* The others go on; the pause ends. */
+static int proved_use(struct attach_job *j, struct trace_stop *s, struct trace_thread *t,
+	const struct attach_options *o)
+{
+	struct trace_remote r;
+	int rc = trace_remote_begin(
+		&r, s, t, &j->process.memory, &j->process.code, j->process.filtered);
+
+	if (rc != 0)
+		return attach_phase_refuse(j, rc, "a thread cannot be used: %s", strerror(-rc));
+	trace_remote_release_others(&r);
+	attach_phase_went_on(j);
+	rc = attach_load_close(j, &r);
+	if (rc == 0)
+		rc = attach_load(j, &r, o->library);
+	if (rc == 0)
+		rc = library_call(j, &r, o);
+	if (!trace_remote_end(&r) && rc == 0)
+		rc = attach_phase_refuse(j, -EIO, "the thread that was used has ended");
+	return rc;
+}
+
+struct entering {
+	const struct attach_options *o;
+	size_t threads, unusable;
+};
+
+static struct trace_thread *proved_find(
+	struct attach_job *j, struct trace_stop *s, struct entering *e)
+{
+	struct attach_prove p;
+
+	attach_prove_begin(&p, &j->process);
+	e->threads = s->count;
+	e->unusable = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		struct trace_thread *t = &s->thread[i];
+
+		if (t->state != TRACE_THREAD_STOPPED)
+			continue;
+		if (trace_borrow_may(t, !j->process.filtered) && !attach_prove(&p, t))
+			return t;
+		e->unusable++;
+	}
+	return NULL;
+}
+
+static int enter_phase(struct attach_job *j, void *ctx)
+{
+	struct entering *e = ctx;
+	struct trace_thread *t;
+	struct trace_stop s;
+	int rc = attach_process_renew(&j->process);
+
+	if (rc != 0)
+		return attach_phase_refuse(j, rc, "%s", strerror(-rc));
+	rc = attach_phase_stop(j, &s);
+	if (rc != 0)
+		return rc;
+	t = proved_find(j, &s, e);
+	if (!t) {
+		attach_phase_release(j, &s);
+		return -EAGAIN;
+	}
+	rc = proved_use(j, &s, t, e->o);
+	trace_stop_release(&s);
+	return rc;
+}
+
+int attach_enter(struct attach_job *j, const struct attach_options *o)
+{
+	struct entering e = { .o = o };
+	int rc = -EAGAIN;
+
+	while (rc == -EAGAIN) {
+		rc = attach_phase_run(j, enter_phase, &e);
+		if (rc == -EAGAIN)
+			rc = -ETIMEDOUT;
+	}
+	return rc;
+}
+
+/* ---- the jumps ---- */
+
+static int jumps_phase(struct attach_job *j, void *ctx)
+{
+	struct ht_attached *a = ctx;
+	struct trace_stop s;
+	int rc = attach_phase_stop(j, &s);
+
+	if (rc != 0)
+		return rc;
+	rc = attach_process_renew(&j->process); /* where stacks are now */
+	if (rc == 0)
+		rc = attach_jumps_write(&j->process, &s, a);
+	attach_phase_release(j, &s);
+	if (rc != 0 && rc != -EAGAIN)
+		attach_phase_refuse(j, rc, "the entries of its functions cannot be patched: %s",
+			rc == -EBUSY ? "they have changed meanwhile" : strerror(-rc));
+	return rc;
+}
+
+int attach_enter_jumps(struct attach_job *j)
+{
+	struct ht_attached *a = malloc(sizeof(*a));
+	int rc = a ? 0 : -ENOMEM;
+
+	if (a && !attach_process_read(&j->process, a))
+		rc = attach_phase_refuse(j, -EPROTO, "libheaptop.so cannot be read");
+	if (rc == 0)
+		rc = attach_phase_repeat(j, jumps_phase, a);
+	if (rc == -ETIMEDOUT)
+		attach_phase_refuse(j, rc,
+			"its threads could not be stopped all at once outside of the functions "
+			"that "
+			"are patched; try again");
+	free(a);
+	return rc;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The jumps at the entries of functions, written and taken out while all threads of the process are
+ * stopped. Each can be done by halves: a jump leads to a pad that works, and no jump is the
+ * function as it was. The thread that stopped it.
+ */
+#ifndef SRC_ATTACH_JUMPS_H
+#define SRC_ATTACH_JUMPS_H
+
+#include "src/attach/process.h"
+
+/* What of the list is there. */
+struct attach_jumps {
+	uint32_t set, clear; /* the jump, or the function's own bytes */
+	uint32_t other; /* neither: the module is gone, or something else has been written */
+};
+
+void attach_jumps_look(
+	struct attach_jumps *out, const struct attach_process *p, const struct ht_attached *a);
+/*
+ * Moves the threads that stand between displaced instructions, and writes all jumps. 0; -EAGAIN: a
+ * thread will come back to displaced bytes (a handler has interrupted it there), so nothing was
+ * changed; or -errno.
+ */
+int attach_jumps_write(
+	const struct attach_process *p, struct trace_stop *s, const struct ht_attached *a);
+/* Writes the functions' own bytes back, wherever a jump is. 0 or -errno. */
+int attach_jumps_clear(const struct attach_process *p, const struct ht_attached *a);
+/* Whether a word of a stopped thread's live stack is an address of [from, end). */
+bool attach_jumps_stack_has(
+	const struct attach_process *p, const struct trace_thread *t, uint64_t from, uint64_t end);
+
+#endif

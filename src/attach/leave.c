@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Detaching (leave.h). When the jumps are out, threads that were in the library come out of it by
+ * themselves, within moments or when a call that they record ends. A thread that a signal handler
+ * took out of a hook by longjmp seems to be inside for ever, but nothing on its stack leads back.
+ */
+#include "src/attach/leave.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/attach/jumps.h"
+#include "src/attach/load.h"
+#include "src/trace/borrow.h"
+
+#define PART_MOST   4096u /* bytes of a thread's part of the library's data */
+#define LEAVE_STACK (32u << 10) /* bytes: heaptop_detach makes system calls and little else */
+
+struct leaving {
+	struct ht_attached list;
+	size_t inside;
+};
+
+/* ---- who is inside ---- */
+
+static bool is_marked(
+	const struct attach_process *p, const struct trace_thread *t, const struct ht_attached *a)
+{
+	uint64_t self = trace_stop_thread_pointer(t), word = 0;
+	uint8_t byte = 0;
+
+	if (self == 0) /* it has no thread-local data yet, or none any more */
+		return false;
+	(void)trace_memory_read(&p->memory, self + (uint64_t)a->busy_at, &word, sizeof(word));
+	(void)trace_memory_read(&p->memory, self + (uint64_t)a->inside_at, &byte, sizeof(byte));
+	return word != 0 || byte != 0;
+}
+
+static bool is_inside(
+	const struct attach_process *p, const struct trace_thread *t, const struct ht_attached *a)
+{
+	const struct trace_module *m = p->library;
+
+	if (t->regs.rip >= m->start && t->regs.rip < m->end)
+		return true;
+	return is_marked(p, t, a) && attach_jumps_stack_has(p, t, m->start, m->end);
+}
+
+static size_t inside_count(
+	const struct attach_process *p, const struct trace_stop *s, const struct ht_attached *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		n += s->thread[i].state == TRACE_THREAD_STOPPED && is_inside(p, &s->thread[i], a);
+	return n;
+}
+
+/* ---- the last call ---- */
+
+static void parts_clear(
+	const struct attach_process *p, const struct trace_stop *s, const struct ht_attached *a)
+{
+	static const uint8_t zeros[PART_MOST];
+
+	for (size_t i = 0; i < s->count; i++) {
+		uint64_t self = trace_stop_thread_pointer(&s->thread[i]);
+
+		if (s->thread[i].state == TRACE_THREAD_STOPPED && self != 0 &&
+			a->state_bytes <= PART_MOST)
+			(void)trace_memory_write(
+				&p->memory, self + (uint64_t)a->state_at, zeros, a->state_bytes);
+	}
+}
+
+static bool has_room(const struct attach_process *p, uint64_t sp)
+{
+	const struct trace_map *m = trace_image_map(&p->image, sp - 1);
+
+	return m && m->writes && sp - m->start >= TRACE_REMOTE_FRAME + LEAVE_STACK;
+}
+
+/* A thread in a system call is preferred: it is where its program can wait. */
+static struct trace_thread *thread_choose(const struct attach_job *j, struct trace_stop *s)
+{
+	struct trace_thread *other = NULL;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct trace_thread *t = &s->thread[i];
+
+		if (!trace_borrow_may(t, !j->process.filtered) ||
+			!has_room(&j->process, t->regs.rsp))
+			continue;
+		if ((long)t->regs.orig_rax >= 0)
+			return t;
+		if (!other)
+			other = t;
+	}
+	return other;
+}
+
+static int release_call(struct attach_job *j, struct trace_stop *s, struct ht_attached *a)
+{
+	uint64_t function = attach_process_function(&j->process, HT_ATTACHED_DETACH);
+	uint64_t args[TRACE_REMOTE_ARGS] = { j->process.at };
+	struct trace_thread *t = thread_choose(j, s);
+	struct trace_remote r;
+	int rc;
+
+	if (!t || !function)
+		return t ? -EPROTO : -EAGAIN;
+	rc = trace_remote_begin(
+		&r, s, t, &j->process.memory, &j->process.code, j->process.filtered);
+	if (rc != 0)
+		return rc;
+	(void)attach_load_close(j, &r);
+	parts_clear(&j->process, s, a);
+	if (a->state == HT_ATTACHED_PREPARED)
+		rc = trace_remote_call(&r, function, args, ATTACH_CALL_NS);
+	if (!trace_remote_end(&r) && rc == 0)
+		rc = -EIO;
+	if (rc == 0 && attach_process_read(&j->process, a) && a->state == HT_ATTACHED_PREPARED)
+		rc = a->result < 0 ? a->result : -EIO;
+	return rc;
+}
+
+static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leaving *l)
+{
+	int rc = attach_process_renew(&j->process);
+
+	if (rc == 0)
+		rc = attach_process_read(&j->process, &l->list) ? 0 : -EPROTO;
+	if (rc == 0)
+		rc = attach_jumps_clear(&j->process, &l->list);
+	if (rc != 0)
+		return rc;
+	l->inside = inside_count(&j->process, s, &l->list);
+	return l->inside > 0 ? -EAGAIN : release_call(j, s, &l->list);
+}
+
+static int leave_phase(struct attach_job *j, void *ctx)
+{
+	struct trace_stop s;
+	int rc = attach_phase_stop(j, &s);
+
+	if (rc != 0)
+		return rc;
+	rc = leave_stopped(j, &s, ctx);
+	attach_phase_release(j, &s);
+	if (rc != 0 && rc != -EAGAIN)
+		attach_phase_refuse(j, rc, "it cannot be detached: %s", strerror(-rc));
+	return rc;
+}
+
+int attach_leave(struct attach_job *j)
+{
+	struct leaving *l = calloc(1, sizeof(*l));
+	int rc = l ? 0 : -ENOMEM;
+
+	if (rc == 0 && attach_process_read(&j->process, &l->list) && l->list.unlisted > 0)
+		rc = attach_phase_refuse(j, -ENOTSUP,
+			"more of its functions are patched than can be listed; it stays recorded "
+			"until "
+			"it ends");
+	if (rc == 0)
+		rc = attach_phase_repeat(j, leave_phase, l);
+	if (rc == -ETIMEDOUT)
+		attach_phase_refuse(j, rc,
+			"recording is off, but %zu of its threads did not leave libheaptop.so in "
+			"time; "
+			"try again",
+			l->inside);
+	free(l);
+	return rc;
+}

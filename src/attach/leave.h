@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Out of the process again. Called in the thread of attach_begin or attach_end; stops the process
+ * in others. */
+#ifndef SRC_ATTACH_LEAVE_H
+#define SRC_ATTACH_LEAVE_H
+
+#include "src/attach/phase.h"
+
+/* Takes all jumps out, waits until no thread is in the library, and has it release all it holds. 0,
+ * or -errno with a message: recording is off, or as it was. Nothing to do is no failure. */
+int attach_leave(struct attach_job *j);
+
+#endif

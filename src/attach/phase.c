@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From one stop to the next (phase.h). */
+#include "src/attach/phase.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/util/clock.h"
+
+#define AGAIN_NS   500000 /* before the first repetition; each time twice as long */
+#define AGAIN_MOST 20000000
+#define STACK_BYTES                                                                                \
+	(512u << 10) /* of the thread: call stacks are kept on it, and libunwind's own */
+#define TEXT_MAX 160
+
+struct running {
+	struct attach_job *job;
+	int (*what)(struct attach_job *j, void *ctx);
+	void *ctx;
+	int rc;
+};
+
+static void *phase_thread(void *arg)
+{
+	struct running *r = arg;
+
+	r->rc = r->what(r->job, r->ctx);
+	return NULL;
+}
+
+int attach_phase_run(struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx)
+{
+	struct running r = { j, what, ctx, 0 };
+	pthread_attr_t attr;
+	pthread_t thread;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc != 0)
+		return -rc;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	rc = pthread_create(&thread, &attr, phase_thread, &r);
+	pthread_attr_destroy(&attr);
+	if (rc != 0)
+		return attach_phase_refuse(j, -rc, "%s", strerror(rc));
+	pthread_join(thread, NULL);
+	return r.rc;
+}
+
+int attach_phase_repeat(
+	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx)
+{
+	struct timespec pause = { .tv_nsec = AGAIN_NS };
+
+	for (;;) {
+		int rc = attach_phase_run(j, what, ctx);
+
+		if (rc != -EAGAIN)
+			return rc;
+		if (clock_monotonic_ns() > j->until_ns)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+		pause.tv_nsec = pause.tv_nsec * 2 < AGAIN_MOST ? pause.tv_nsec * 2 : AGAIN_MOST;
+	}
+}
+
+int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
+{
+	char message[TRACE_MESSAGE_MAX];
+	int rc;
+
+	j->stopped_ns = clock_monotonic_ns();
+	rc = trace_stop(s, j->process.pid, "attached to", message);
+	if (rc != 0) {
+		snprintf(j->message, ATTACH_MESSAGE_MAX, "%s", message);
+		return rc;
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->thread[i].state != TRACE_THREAD_UNSEIZED)
+			continue;
+		attach_phase_release(j, s);
+		return attach_phase_refuse(j, -EBUSY,
+			"one of its threads is traced by another (a second heaptop, or a "
+			"debugger); "
+			"end that first");
+	}
+	if (s->whole)
+		return 0;
+	attach_phase_release(j, s);
+	return -EAGAIN;
+}
+
+void attach_phase_went_on(struct attach_job *j)
+{
+	uint64_t ns = clock_monotonic_ns() - j->stopped_ns;
+
+	j->pauses->pauses++;
+	j->pauses->total_ns += ns;
+	if (ns > j->pauses->longest_ns)
+		j->pauses->longest_ns = ns;
+}
+
+void attach_phase_release(struct attach_job *j, struct trace_stop *s)
+{
+	trace_stop_detach(s);
+	attach_phase_went_on(j);
+	trace_stop_release(s);
+}
+
+int attach_phase_tell(struct attach_job *j, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (!j->progress || j->progress(j->ctx, text))
+		return 0;
+	return attach_phase_refuse(j, -ECANCELED, "given up");
+}
+
+int attach_phase_refuse(struct attach_job *j, int rc, const char *format, ...)
+{
+	int n = snprintf(
+		j->message, ATTACH_MESSAGE_MAX, "%d cannot be attached to: ", (int)j->process.pid);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(j->message + n, (size_t)(ATTACH_MESSAGE_MAX - n), format, ap);
+	va_end(ap);
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is done to a process from one stop of it to the next. Each phase is a thread of ours,
+ * because the kernel lets go of what an ending thread still traces: a thread of the process that
+ * stopped too late is not left standing.
+ */
+#ifndef SRC_ATTACH_PHASE_H
+#define SRC_ATTACH_PHASE_H
+
+#include "src/attach/terms.h"
+#include "src/attach/process.h"
+#include "src/trace/stop.h"
+
+/* Of one call of attach_begin or attach_end. */
+struct attach_job {
+	struct attach_process process;
+	struct attach_pauses *pauses;
+	uint64_t until_ns; /* CLOCK_MONOTONIC */
+	bool (*progress)(void *ctx, const char *text); /* may be NULL */
+	void *ctx;
+	char *message; /* ATTACH_MESSAGE_MAX */
+	uint64_t stopped_ns; /* when this pause began */
+};
+
+/* Runs `what` in a thread of its own, and returns what it returns. */
+int attach_phase_run(struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx);
+/* Repeats a phase while it returns -EAGAIN, for as long as there is time: -ETIMEDOUT then. */
+int attach_phase_repeat(
+	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx);
+
+/* Stops all threads; a pause begins. 0, -EAGAIN: not all of them in time, they were let go; or
+ * -errno with a message. */
+int attach_phase_stop(struct attach_job *j, struct trace_stop *s);
+/* The pause is over: call it right after what lets the threads go. */
+void attach_phase_went_on(struct attach_job *j);
+/* Lets all go. */
+void attach_phase_release(struct attach_job *j, struct trace_stop *s);
+/* -ECANCELED with a message if the caller gives up, else 0. */
+__attribute__((format(printf, 2, 3))) int attach_phase_tell(
+	struct attach_job *j, const char *format, ...);
+/* Writes the message "PID cannot be attached to: ...", and returns rc. */
+__attribute__((format(printf, 3, 4))) int attach_phase_refuse(
+	struct attach_job *j, int rc, const char *format, ...);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Proving a thread by its stack (prove.h). Innermost are frames of libc: the function that waits,
+ * and what it calls. Then come frames of the program, and outermost those with which libc starts a
+ * program or a thread. A frame of libc anywhere else is a callback (of qsort, pthread_once,
+ * dl_iterate_phdr, name services), and its caller may hold anything.
+ */
+#include "src/attach/prove.h"
+
+#include <string.h>
+
+#include "src/trace/borrow.h"
+#include "src/trace/unwind.h"
+
+#define FRAMES_MAX 256u
+#define CALL_STACK (64u << 10) /* bytes: dlopen takes some 10 KB, and our library less */
+
+/* Functions that hold no lock of libc's while they wait, but that of a stream. */
+static const char *const waits[] = { "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll",
+	"__poll_chk", "__ppoll_chk", "select", "pselect", "read", "__read_chk", "pread", "pread64",
+	"readv", "preadv", "write", "writev", "recv", "__recv_chk", "recvfrom", "__recvfrom_chk",
+	"recvmsg", "recvmmsg", "send", "sendto", "sendmsg", "accept", "accept4", "connect", "wait",
+	"wait3", "wait4", "waitpid", "waitid", "sigwait", "sigwaitinfo", "sigtimedwait",
+	"sigsuspend", "pause", "flock", "msgrcv", "msgsnd", "semop", "semtimedop", "mq_receive",
+	"mq_timedreceive", "io_getevents", "fsync", "fdatasync", "pthread_join",
+	"pthread_timedjoin_np", "pthread_clockjoin_np", "thrd_join", "fgets", "getline", "getdelim",
+	"fgetc", "getc", "getchar", "fread" };
+/* Those by which locks are built, too. */
+static const char *const lock_waits[] = { "nanosleep", "clock_nanosleep", "sleep", "usleep",
+	"thrd_sleep", "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+	"cnd_wait", "cnd_timedwait", "sem_wait", "sem_timedwait", "sem_clockwait",
+	"pthread_barrier_wait", "pthread_mutex_lock", "syscall" };
+
+static bool range_find(
+	const struct attach_process *p, const char *name, uint64_t *at, uint64_t *end)
+{
+	struct trace_symbol s;
+
+	if (!trace_image_symbol(&p->image, p->libc, name, &s) &&
+		!(p->threads && trace_image_symbol(&p->image, p->threads, name, &s)))
+		return false;
+	*at = s.at;
+	*end = s.at + s.bytes;
+	return true;
+}
+
+static void waits_add(struct attach_prove *p, const char *const *names, size_t count, bool locks)
+{
+	for (size_t i = 0; i < count && p->waits < ATTACH_PROVE_WAITS; i++) {
+		if (!range_find(
+			    p->process, names[i], &p->wait[p->waits].at, &p->wait[p->waits].end))
+			continue;
+		p->wait[p->waits++].locks = locks;
+	}
+}
+
+void attach_prove_begin(struct attach_prove *p, const struct attach_process *process)
+{
+	const struct trace_module *first = process->image.modules ? process->image.module : NULL;
+	struct trace_symbol s;
+
+	*p = (struct attach_prove){ .process = process };
+	waits_add(p, waits, sizeof(waits) / sizeof(*waits), false);
+	waits_add(p, lock_waits, sizeof(lock_waits) / sizeof(*lock_waits), true);
+	(void)range_find(process, "exit", &p->leave[0], &p->leave_end[0]);
+	(void)range_find(process, "quick_exit", &p->leave[1], &p->leave_end[1]);
+	/* The executable has the lowest addresses. */
+	p->own = first && trace_image_symbol(&process->image, first, "malloc", &s);
+}
+
+bool attach_prove_has_room(const struct attach_process *p, uint64_t sp)
+{
+	const struct trace_map *m = trace_image_map(&p->image, sp - 1);
+	uint64_t need = TRACE_REMOTE_FRAME;
+
+	/* The first thread's grows by itself. */
+	if (m && strcmp(m->path, "[stack]") != 0)
+		need += CALL_STACK;
+	return m && m->writes && sp - m->start >= need;
+}
+
+/* A module of the program, other than libc, the loader, an allocator and ourselves. */
+static const char *program_judge(const struct attach_prove *p, uint64_t pc)
+{
+	const struct attach_process *process = p->process;
+	const struct trace_module *m = trace_image_module(&process->image, pc);
+	struct trace_symbol s;
+
+	if (!m)
+		return "code of no file on its stack";
+	if (m == process->loader)
+		return "in the loader";
+	if (m == process->library)
+		return "in our library";
+	if (m != process->image.module && trace_image_symbol(&process->image, m, "malloc", &s))
+		return "in an allocator";
+	return NULL;
+}
+
+static bool is_libc(const struct attach_prove *p, const struct trace_frame *f, size_t n)
+{
+	return attach_process_is_libc(p->process, f[n].pc - (n > 0));
+}
+
+static bool is_leaving(const struct attach_prove *p, uint64_t pc)
+{
+	return (pc >= p->leave[0] && pc < p->leave_end[0]) ||
+	       (pc >= p->leave[1] && pc < p->leave_end[1]);
+}
+
+/* From the first frame of the program on, outwards. */
+static const char *outer_judge(
+	const struct attach_prove *p, const struct trace_frame *f, size_t n, size_t count)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (f[i].signal)
+			return "in a signal handler";
+	if (n == count)
+		return "not called by the program";
+	for (; n < count && !is_libc(p, f, n) && !why; n++)
+		why = program_judge(p, f[n].pc - 1);
+	for (; n < count && is_libc(p, f, n) && !why; n++)
+		why = is_leaving(p, f[n].pc - 1) ? "at its exit" : NULL;
+	/* The executable's _start is the outermost of the first thread's. */
+	if (!why && n + 1 < count)
+		why = "called back by libc";
+	return why;
+}
+
+static const char *wait_judge(const struct attach_prove *p, uint64_t pc)
+{
+	for (size_t i = 0; i < p->waits; i++)
+		if (pc >= p->wait[i].at && pc < p->wait[i].end)
+			return p->wait[i].locks && p->own ? "perhaps waiting in its allocator"
+							  : NULL;
+	return "not in a wait that is known";
+}
+
+const char *attach_prove(const struct attach_prove *p, const struct trace_thread *t)
+{
+	struct trace_frame f[FRAMES_MAX];
+	struct trace_unwound u;
+	const char *why;
+	size_t n = 0;
+
+	if ((long)t->regs.orig_rax < 0 || !attach_process_is_libc(p->process, t->regs.rip))
+		return "not waiting";
+	if (!attach_prove_has_room(p->process, t->regs.rsp))
+		return "with a small stack";
+	trace_unwind(&u, &p->process->image, &t->regs, f, FRAMES_MAX);
+	while (n < u.count && is_libc(p, f, n) && !f[n].signal)
+		n++;
+	why = n == 0 ? "not waiting" : wait_judge(p, f[n - 1].pc - (n > 1));
+	if (!why && !u.whole)
+		why = "with a stack that cannot be followed";
+	return why ? why : outer_judge(p, f, n, u.count);
+}
+
+const char *attach_prove_entry(const struct attach_prove *p, const struct user_regs_struct *regs)
+{
+	struct trace_frame f[FRAMES_MAX];
+	struct trace_unwound u;
+
+	if (!attach_prove_has_room(p->process, regs->rsp))
+		return "with a small stack";
+	trace_unwind(&u, &p->process->image, regs, f, FRAMES_MAX);
+	return u.whole ? outer_judge(p, f, 1, u.count) : "with a stack that cannot be followed";
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whether a stopped thread holds none of the locks that loading a library takes: it waits in a
+ * function of libc that is known to hold none, which the program itself called, and not out of
+ * anything that libc or the loader does. The thread that stopped it.
+ */
+#ifndef SRC_ATTACH_PROVE_H
+#define SRC_ATTACH_PROVE_H
+
+#include "src/attach/process.h"
+
+#define ATTACH_PROVE_WAITS 96u
+
+struct attach_prove {
+	const struct attach_process *process;
+	struct {
+		uint64_t at, end;
+		bool locks; /* an allocator may wait so, too */
+	} wait[ATTACH_PROVE_WAITS];
+	size_t waits;
+	uint64_t leave[2], leave_end[2]; /* exit and quick_exit */
+	bool own; /* the program brings malloc itself: its waits may be malloc's */
+};
+
+/* Looks up the functions. */
+void attach_prove_begin(struct attach_prove *p, const struct attach_process *process);
+/* Enough stack for our frame and for a function that loads a library. */
+bool attach_prove_has_room(const struct attach_process *p, uint64_t sp);
+/* NULL, or why it is not proved, in a few words (static). */
+const char *attach_prove(const struct attach_prove *p, const struct trace_thread *t);
+/* The same for a thread that stands at the entry of a function that the program has called. */
+const char *attach_prove_entry(const struct attach_prove *p, const struct user_regs_struct *regs);
+
+#endif
