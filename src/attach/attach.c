@@ -16,6 +16,7 @@
 #include "src/attach/jumps.h"
 #include "src/attach/leave.h"
 #include "src/attach/load.h"
+#include "src/attach/park.h"
 #include "src/attach/phase.h"
 #include "src/util/clock.h"
 
@@ -53,7 +54,9 @@ static enum attach_state state_of(const struct attach_process *p)
 			state = ATTACH_BROKEN_OFF;
 	}
 	free(a);
-	if (state != ATTACH_RECORDED && attach_load_is_open(p->pid))
+	if (state == ATTACH_NONE && attach_park_bytes(p) > 0)
+		state = ATTACH_LEFTOVER;
+	if (state != ATTACH_RECORDED && (attach_load_is_open(p->pid) || attach_park_is_left(p)))
 		state = ATTACH_BROKEN_OFF;
 	return state;
 }
@@ -78,7 +81,7 @@ static int begin(struct attach_job *j, const struct attach_options *o)
 
 	if (state == ATTACH_RECORDED)
 		return attach_phase_refuse(j, -EALREADY, "it is recorded already");
-	if (state == ATTACH_BROKEN_OFF && j->process.library)
+	if (state == ATTACH_BROKEN_OFF)
 		rc = attach_leave(j);
 	if (rc == 0)
 		rc = attach_enter(j, o);
@@ -119,7 +122,9 @@ int attach_begin(pid_t pid, const struct attach_options *o, struct attach_pauses
 static uint64_t staying(const struct attach_process *p)
 {
 	struct ht_attached *a = malloc(sizeof(*a));
-	uint64_t bytes = p->library ? p->library->end - p->library->start : 0;
+	uint64_t bytes = attach_park_bytes(p);
+
+	bytes += p->library ? p->library->end - p->library->start : 0;
 
 	if (a && attach_process_read(p, a))
 		bytes += a->pads_bytes;
@@ -148,7 +153,7 @@ int attach_end(
 		rc = attach_process_open(&j.process, pid, message);
 	if (rc != 0)
 		return rc;
-	if (j.process.library)
+	if (state_of(&j.process) != ATTACH_NONE)
 		rc = attach_leave(&j);
 	*stays = staying(&j.process);
 	attach_process_close(&j.process);

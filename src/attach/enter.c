@@ -10,13 +10,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/attach/jumps.h"
 #include "src/attach/load.h"
+#include "src/attach/park.h"
 #include "src/attach/prove.h"
 #include "src/trace/borrow.h"
+#include "src/util/clock.h"
+
+#define TRIES	       4u /* stops, to find a thread that waits */
+#define AGAIN_NS       5000000 /* between them */
+#define CAUGHT_NS      UINT64_C(500000000) /* for a thread to call malloc; then others are looked at */
+#define CAUGHT_POLL_NS 200000
+#define REST_NS	       1000000 /* after a thread that could not be used; each time twice as long */
+#define REST_MOST      100000000
+#define UNPARK_NS      UINT64_C(5000000000) /* to take the jumps out, when time is over */
 
 /* ---- what the library is told ---- */
 
@@ -123,7 +133,9 @@ static int proved_use(struct attach_job *j, struct trace_stop *s, struct trace_t
 
 struct entering {
 	const struct attach_options *o;
-	size_t threads, unusable;
+	struct attach_park park;
+	size_t threads, unusable; /* at the last stop */
+	const char *why; /* one of these */
 };
 
 static struct trace_thread *proved_find(
@@ -136,16 +148,40 @@ static struct trace_thread *proved_find(
 	e->unusable = 0;
 	for (size_t i = 0; i < s->count; i++) {
 		struct trace_thread *t = &s->thread[i];
+		const char *why = "not to be borrowed";
 
 		if (t->state != TRACE_THREAD_STOPPED)
 			continue;
-		if (trace_borrow_may(t, !j->process.filtered) && !attach_prove(&p, t))
+		if (trace_borrow_may(t, !j->process.filtered))
+			why = attach_prove(&p, t);
+		if (!why)
 			return t;
+		e->why = why;
 		e->unusable++;
 	}
 	return NULL;
 }
 
+/* The thread that waits at its allocator's entry, if it is proved. Else it goes on. */
+static struct trace_thread *parked_find(
+	struct attach_job *j, struct trace_stop *s, struct entering *e)
+{
+	struct user_regs_struct regs;
+	struct trace_thread *t = attach_park_find(&e->park, j, s, &regs);
+	struct attach_prove p;
+
+	if (!t)
+		return NULL;
+	attach_prove_begin(&p, &j->process);
+	e->why = trace_borrow_may(t, !j->process.filtered) ? attach_prove_entry(&p, &regs)
+							   : "not to be borrowed";
+	if (!e->why)
+		return t;
+	attach_park_arm(&e->park, j, false);
+	return NULL;
+}
+
+/* One stop: uses a thread that waits, or that is caught. -EAGAIN: there is none. */
 static int enter_phase(struct attach_job *j, void *ctx)
 {
 	struct entering *e = ctx;
@@ -158,27 +194,127 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
-	t = proved_find(j, &s, e);
+	t = e->park.armed ? parked_find(j, &s, e) : NULL;
+	if (!t)
+		t = proved_find(j, &s, e);
 	if (!t) {
 		attach_phase_release(j, &s);
 		return -EAGAIN;
 	}
-	rc = proved_use(j, &s, t, e->o);
+	rc = attach_park_clear(&e->park, j);
+	if (rc == 0)
+		rc = proved_use(j, &s, t, e->o);
+	if (e->park.pad)
+		attach_park_arm(&e->park, j, false);
 	trace_stop_release(&s);
+	return rc;
+}
+
+/* ---- no thread is proved: one is caught ---- */
+
+static int park_phase(struct attach_job *j, void *ctx)
+{
+	struct entering *e = ctx;
+	struct trace_stop s;
+	int rc = attach_phase_stop(j, &s);
+
+	if (rc != 0)
+		return rc;
+	rc = attach_process_renew(&j->process);
+	if (rc == 0)
+		rc = attach_park_set(&e->park, j, &s);
+	attach_phase_release(j, &s);
+	return rc;
+}
+
+static int unpark_phase(struct attach_job *j, void *ctx)
+{
+	struct entering *e = ctx;
+	struct trace_stop s;
+	int rc = attach_phase_stop(j, &s);
+
+	if (rc != 0)
+		return rc;
+	rc = attach_park_clear(&e->park, j);
+	attach_park_arm(&e->park, j, false);
+	attach_phase_release(j, &s);
+	return rc;
+}
+
+/* Until a thread has been caught; now and then one may wait where it can be used. */
+static void caught_wait(struct attach_job *j, const struct entering *e, uint64_t ns)
+{
+	const struct timespec pause = { .tv_nsec = CAUGHT_POLL_NS };
+	uint64_t until = clock_monotonic_ns() + ns;
+
+	attach_park_arm(&e->park, j, true);
+	while (!attach_park_arrived(&e->park, j) && clock_monotonic_ns() < until)
+		nanosleep(&pause, NULL);
+}
+
+static int caught_enter(struct attach_job *j, struct entering *e)
+{
+	struct timespec rest = { .tv_nsec = REST_NS };
+	unsigned caught = 0;
+	int rc = -EAGAIN;
+
+	while (rc == -EAGAIN && clock_monotonic_ns() < j->until_ns) {
+		rc = attach_phase_tell(j,
+			"%zu of %zu threads cannot be used now (%s); waiting for malloc",
+			e->unusable, e->threads, e->why ? e->why : "busy");
+		if (rc != 0)
+			break;
+		caught_wait(j, e, CAUGHT_NS);
+		caught += attach_park_arrived(&e->park, j);
+		rc = attach_phase_run(j, enter_phase, e);
+		if (rc != -EAGAIN)
+			break;
+		nanosleep(&rest, NULL);
+		rest.tv_nsec = rest.tv_nsec * 2 < REST_MOST ? rest.tv_nsec * 2 : REST_MOST;
+	}
+	if (rc == -EAGAIN)
+		rc = attach_phase_refuse(j, -ETIMEDOUT,
+			"%s in time (--attach-timeout; the last thread looked at was %s)",
+			caught ? "no thread that calls malloc could be used"
+			       : "none of its threads could be used, and it did not call malloc",
+			e->why ? e->why : "busy");
+	return rc;
+}
+
+static int enter_by_malloc(struct attach_job *j, struct entering *e)
+{
+	int rc = attach_park_begin(&e->park);
+
+	if (rc == 0)
+		rc = attach_phase_repeat(j, park_phase, e);
+	if (rc == -ETIMEDOUT)
+		attach_phase_refuse(j, rc, "its threads could not be stopped all at once");
+	if (rc == 0)
+		rc = caught_enter(j, e);
+	if (e->park.armed) {
+		char why[ATTACH_MESSAGE_MAX];
+
+		memcpy(why, j->message, sizeof(why));
+		j->until_ns += UNPARK_NS;
+		(void)attach_phase_repeat(j, unpark_phase, e);
+		memcpy(j->message, why, sizeof(why));
+	}
+	attach_park_free(&e->park);
 	return rc;
 }
 
 int attach_enter(struct attach_job *j, const struct attach_options *o)
 {
 	struct entering e = { .o = o };
+	struct timespec pause = { .tv_nsec = AGAIN_NS };
 	int rc = -EAGAIN;
 
-	while (rc == -EAGAIN) {
+	for (unsigned n = 0; rc == -EAGAIN && n < TRIES; n++) {
+		if (n > 0)
+			nanosleep(&pause, NULL);
 		rc = attach_phase_run(j, enter_phase, &e);
-		if (rc == -EAGAIN)
-			rc = -ETIMEDOUT;
 	}
-	return rc;
+	return rc == -EAGAIN ? enter_by_malloc(j, &e) : rc;
 }
 
 /* ---- the jumps ---- */

@@ -12,6 +12,7 @@
 
 #include "src/attach/jumps.h"
 #include "src/attach/load.h"
+#include "src/attach/park.h"
 #include "src/trace/borrow.h"
 
 #define PART_MOST   4096u /* bytes of a thread's part of the library's data */
@@ -125,12 +126,31 @@ static int release_call(struct attach_job *j, struct trace_stop *s, struct ht_at
 	return rc;
 }
 
+/* There is no library, but perhaps what it was to be loaded from. */
+static int descriptors_close(struct attach_job *j, struct trace_stop *s)
+{
+	struct trace_thread *t = attach_load_is_open(j->process.pid) ? thread_choose(j, s) : NULL;
+	struct trace_remote r;
+	int rc = t ? trace_remote_begin(
+			     &r, s, t, &j->process.memory, &j->process.code, j->process.filtered)
+		   : 0;
+
+	if (t && rc == 0) {
+		rc = attach_load_close(j, &r);
+		(void)trace_remote_end(&r);
+	}
+	return rc;
+}
+
 static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leaving *l)
 {
 	int rc = attach_process_renew(&j->process);
 
 	if (rc == 0)
-		rc = attach_process_read(&j->process, &l->list) ? 0 : -EPROTO;
+		rc = attach_park_clear_left(&j->process);
+	if (rc != 0 || !j->process.library)
+		return rc != 0 ? rc : descriptors_close(j, s);
+	rc = attach_process_read(&j->process, &l->list) ? 0 : -EPROTO;
 	if (rc == 0)
 		rc = attach_jumps_clear(&j->process, &l->list);
 	if (rc != 0)

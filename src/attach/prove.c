@@ -44,13 +44,26 @@ static bool range_find(
 	return true;
 }
 
+/* In all versions. */
+static void wait_add(
+	struct attach_prove *p, const struct trace_module *m, const char *name, bool locks)
+{
+	struct trace_symbol s;
+
+	for (unsigned n = 0; m && p->waits < ATTACH_PROVE_WAITS &&
+			     trace_image_version(&p->process->image, m, name, n, &s);
+		n++) {
+		p->wait[p->waits].at = s.at;
+		p->wait[p->waits].end = s.at + s.bytes;
+		p->wait[p->waits++].locks = locks;
+	}
+}
+
 static void waits_add(struct attach_prove *p, const char *const *names, size_t count, bool locks)
 {
-	for (size_t i = 0; i < count && p->waits < ATTACH_PROVE_WAITS; i++) {
-		if (!range_find(
-			    p->process, names[i], &p->wait[p->waits].at, &p->wait[p->waits].end))
-			continue;
-		p->wait[p->waits++].locks = locks;
+	for (size_t i = 0; i < count; i++) {
+		wait_add(p, p->process->libc, names[i], locks);
+		wait_add(p, p->process->threads, names[i], locks);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #include "src/attach/process.h"
 
-#define ATTACH_PROVE_WAITS 96u
+#define ATTACH_PROVE_WAITS 256u
 
 struct attach_prove {
 	const struct attach_process *process;

@@ -240,8 +240,8 @@ static bool is_defined(const Elf64_Sym *s)
 
 /* DT_GNU_HASH: {buckets, first symbol, bloom words, shift}, bloom, buckets, then one hash per
  * symbol with its lowest bit set at the end of a chain. */
-bool trace_image_symbol(const struct trace_image *i, const struct trace_module *m, const char *name,
-	struct trace_symbol *out)
+bool trace_image_version(const struct trace_image *i, const struct trace_module *m,
+	const char *name, unsigned skip, struct trace_symbol *out)
 {
 	uint32_t head[4], hash = gnu_hash(name), index, entry;
 	uint64_t buckets, chains;
@@ -259,7 +259,7 @@ bool trace_image_symbol(const struct trace_image *i, const struct trace_module *
 			return false;
 		if ((entry | 1) == (hash | 1) &&
 			get(i, m->symbols + (uint64_t)index * sizeof(s), &s, sizeof(s)) &&
-			is_defined(&s) && is_named(i, m, &s, name)) {
+			is_defined(&s) && is_named(i, m, &s, name) && skip-- == 0) {
 			*out = (struct trace_symbol){ m->bias + s.st_value, s.st_size, m };
 			return true;
 		}
@@ -267,6 +267,12 @@ bool trace_image_symbol(const struct trace_image *i, const struct trace_module *
 			return false;
 	}
 	return false;
+}
+
+bool trace_image_symbol(const struct trace_image *i, const struct trace_module *m, const char *name,
+	struct trace_symbol *out)
+{
+	return trace_image_version(i, m, name, 0, out);
 }
 
 const struct trace_module *trace_image_definer(const struct trace_image *i, const char *name)

@@ -53,6 +53,9 @@ const struct trace_module *trace_image_module(const struct trace_image *i, uint6
 /* The function or object of this name, that the module defines. An indirect function is not one. */
 bool trace_image_symbol(const struct trace_image *i, const struct trace_module *m, const char *name,
 	struct trace_symbol *out);
+/* The same, after the first `skip` of this name: symbols have versions. */
+bool trace_image_version(const struct trace_image *i, const struct trace_module *m,
+	const char *name, unsigned skip, struct trace_symbol *out);
 /* The first module, by address, that defines it. NULL: none. */
 const struct trace_module *trace_image_definer(const struct trace_image *i, const char *name);
 /* The last part of a path. */

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attaching and detaching, with a library in the place of ours (tests/tools/standin.c): it patches
+ * getppid, which returns the process's own pid while attached.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+#include "src/attach/attach.h"
+#include "tests/unit/traced_fixture.h"
+
+#define TIMEOUT_NS UINT64_C(10000000000)
+#define SHORT_NS   UINT64_C(50000000)
+#define STEPS_MAX  2000
+#define STEPS	   200
+#define CYCLES	   10
+#define CALLERS	   8
+
+static char library[512];
+
+static void library_find(void)
+{
+	char exe[400];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	if (strrchr(exe, '/'))
+		*strrchr(exe, '/') = '\0';
+	snprintf(library, sizeof(library), "%s/../tools/libheaptop.so", exe);
+	if (realpath(library, exe))
+		snprintf(library, sizeof(library), "%s", exe);
+}
+
+/* ---- programs ---- */
+
+static void *wait_idle(void *ctx)
+{
+	for (;;)
+		poll(NULL, 0, -1);
+	return NULL;
+}
+
+/* A thread that takes no signals, so that there is one that can be used. */
+static void idle_add(void)
+{
+	static bool have;
+	sigset_t all, before;
+	pthread_t thread;
+
+	if (have)
+		return;
+	have = true;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_create(&thread, NULL, wait_idle, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void registers_beside(void)
+{
+	idle_add();
+	in_registers();
+}
+
+static void handler_beside(void)
+{
+	idle_add();
+	in_handler();
+}
+
+static void alarms_beside(void)
+{
+	idle_add();
+	in_alarms();
+}
+
+static void *call_always(void *ctx)
+{
+	pid_t own = getpid(), parent = (pid_t)syscall(SYS_getppid);
+
+	while (!shared->stop) {
+		pid_t got = getppid();
+
+		judge(got == own || got == parent);
+		shared->argument[0] = got == own;
+	}
+	return NULL;
+}
+
+/* Threads that are in the patched function all the time. */
+static void in_calls(void)
+{
+	pthread_t thread[CALLERS];
+
+	idle_add();
+	for (int i = 0; i < CALLERS; i++)
+		pthread_create(&thread[i], NULL, call_always, NULL);
+	for (int i = 0; i < CALLERS; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static const struct program attached[] = {
+	{ "nanosleep", in_nanosleep, true },
+	{ "poll", in_poll, true },
+	{ "epoll_wait", in_epoll, true },
+	{ "a futex", in_futex, true },
+	{ "registers", registers_beside, false },
+	{ "a handler on another stack", handler_beside, false },
+	{ "SIGALRM and siglongjmp", alarms_beside, false },
+	{ "the patched function", in_calls, false },
+};
+
+#define ATTACHED (sizeof(attached) / sizeof(attached[0]))
+
+/* ---- viewers ---- */
+
+static char message[ATTACH_MESSAGE_MAX];
+
+static int begin_within(pid_t pid, uint64_t ns, const char *segment)
+{
+	struct attach_options o = { .library = library, .segment = segment, .timeout_ns = ns };
+	struct attach_pauses p;
+
+	return attach_begin(pid, &o, &p, message);
+}
+
+static int begin(pid_t pid)
+{
+	return begin_within(pid, TIMEOUT_NS, "segment");
+}
+
+static int end(pid_t pid)
+{
+	struct attach_pauses p;
+	uint64_t stays;
+	int rc = attach_end(pid, TIMEOUT_NS, &p, &stays, message);
+
+	return rc == 0 && stays == 0 ? -EIO : rc;
+}
+
+/* In a process of its own, which dies at a step; returns whether it did. */
+static bool viewer_until(pid_t pid, int (*what)(pid_t pid), int fatal)
+{
+	pid_t viewer = fork();
+	int status;
+
+	if (viewer == 0) {
+		step_number = 0;
+		step_fatal = fatal;
+		_exit(what(pid) != 0);
+	}
+	waitpid(viewer, &status, 0);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+static int cycle(pid_t pid)
+{
+	int rc = begin(pid);
+
+	/* A viewer that was killed may have left it attached. */
+	return rc != 0 && rc != -EALREADY ? rc : end(pid);
+}
+
+static int descriptors(pid_t pid)
+{
+	char path[64];
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		n += access(path, F_OK) == 0;
+	}
+	return n;
+}
+
+static void report(const char *name)
+{
+	if (check_failed_here)
+		fprintf(stderr, "  in %s: %s\n", name, message);
+}
+
+TEST(programs_are_attached_to_and_left_again)
+{
+	for (size_t i = 0; i < ATTACHED && !check_failed_here; i++) {
+		pid_t pid = start(attached[i].what);
+
+		CHECK(await_rounds(2));
+		CHECK_INT(attach_state_of(pid), ATTACH_NONE);
+		for (int n = 0; n < CYCLES; n++) {
+			CHECK_INT(begin(pid), 0);
+			CHECK_INT(attach_state_of(pid), ATTACH_RECORDED);
+			CHECK_INT(begin(pid), -EALREADY);
+			CHECK_INT(end(pid), 0);
+			CHECK_INT(attach_state_of(pid), ATTACH_LEFTOVER);
+		}
+		CHECK(await_rounds(2));
+		CHECK_INT(shared->wrong, 0);
+		CHECK_INT(shared->cut, 0);
+		CHECK(finish(pid));
+		report(attached[i].name);
+	}
+}
+
+TEST(the_patched_function_is_called_while_attached)
+{
+	pid_t pid = start(in_calls);
+
+	CHECK(await_rounds(2));
+	CHECK_INT(shared->argument[0], 0);
+	CHECK_INT(begin(pid), 0);
+	CHECK(await_rounds(1000));
+	CHECK_INT(shared->argument[0], 1);
+	CHECK_INT(end(pid), 0);
+	CHECK(await_rounds(1000));
+	CHECK_INT(shared->argument[0], 0);
+	CHECK(finish(pid));
+}
+
+TEST(a_viewer_may_be_killed_at_each_step_of_both)
+{
+	for (size_t i = 0; i < ATTACHED && !check_failed_here; i++) {
+		pid_t pid = start(attached[i].what);
+		int kills = 0;
+
+		shared->killed = true;
+		CHECK(await_rounds(1));
+		/* What one has left, the next finds. */
+		for (int step = (int)i; step < STEPS; step += 7)
+			kills += viewer_until(pid, cycle, step);
+		CHECK(kills > 10);
+		CHECK(await_rounds(2));
+		CHECK_INT(cycle(pid), 0);
+		CHECK_INT(attach_state_of(pid), ATTACH_LEFTOVER);
+		CHECK_INT(shared->wrong, 0);
+		CHECK(attached[i].waits || shared->cut == 0);
+		CHECK(finish(pid));
+		report(attached[i].name);
+	}
+}
+
+/* The library is not there yet. */
+TEST(a_viewer_may_be_killed_while_it_loads_the_library)
+{
+	int kills = 0;
+	bool killed = true;
+
+	for (int step = 0; step < STEPS_MAX && killed && !check_failed_here; step += 23) {
+		pid_t pid = start(in_poll);
+
+		shared->killed = true;
+		CHECK(await_rounds(1));
+		killed = viewer_until(pid, begin, step);
+		kills += killed;
+		CHECK(await_rounds(1));
+		CHECK_INT(cycle(pid), 0);
+		CHECK(await_rounds(1));
+		CHECK_INT(shared->wrong, 0);
+		CHECK(finish(pid));
+	}
+	CHECK(kills > 10);
+	report("a process that waits");
+}
+
+/* A process that does not see our files: it gets the library in memory. */
+static void in_another_namespace(void)
+{
+	static bool apart;
+
+	if (!apart && (unshare(CLONE_NEWNS) != 0 ||
+			      mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+			      mount("none", "/work", "tmpfs", 0, NULL) != 0))
+		shared->wrong++;
+	apart = true;
+	in_poll();
+}
+
+TEST(a_process_that_does_not_see_the_library_gets_it_in_memory)
+{
+	pid_t pid;
+	int before;
+
+	if (geteuid() != 0 || strncmp(library, "/work/", 6) != 0)
+		SKIP("needs root, to mount");
+	pid = start(in_another_namespace);
+	if (!await_rounds(2)) {
+		finish(pid);
+		SKIP("nothing can be mounted");
+	}
+	before = descriptors(pid);
+	CHECK_INT(begin(pid), 0);
+	CHECK_INT(attach_state_of(pid), ATTACH_RECORDED);
+	CHECK_INT(descriptors(pid), before);
+	CHECK_INT(end(pid), 0);
+	CHECK_INT(descriptors(pid), before);
+	CHECK(await_rounds(2));
+	CHECK(finish(pid));
+	report("another namespace");
+}
+
+TEST(the_descriptor_that_a_killed_viewer_left_is_closed)
+{
+	bool left = false;
+	pid_t pid;
+	int before;
+
+	if (geteuid() != 0 || strncmp(library, "/work/", 6) != 0)
+		SKIP("needs root, to mount");
+	pid = start(in_another_namespace);
+	if (!await_rounds(2)) {
+		finish(pid);
+		SKIP("nothing can be mounted");
+	}
+	before = descriptors(pid);
+	shared->killed = true;
+	for (int s = 0; s < STEPS_MAX && !left && viewer_until(pid, begin, s); s++)
+		left = descriptors(pid) > before;
+	CHECK(left);
+	CHECK_INT(attach_state_of(pid), ATTACH_BROKEN_OFF);
+	CHECK_INT(begin(pid), 0);
+	CHECK_INT(descriptors(pid), before);
+	CHECK_INT(end(pid), 0);
+	CHECK(finish(pid));
+	report("a descriptor that was left");
+}
+
+TEST(what_cannot_be_attached_to_is_said)
+{
+	int to[2], status;
+	pid_t pid = start(in_poll);
+
+	CHECK(await_rounds(1));
+	CHECK_INT(begin_within(pid, TIMEOUT_NS, "refuse"), -ESTALE);
+	CHECK(strstr(message, "as asked") != NULL);
+	CHECK_INT(attach_state_of(pid), ATTACH_LEFTOVER);
+	kill(pid, SIGSTOP);
+	waitpid(pid, &status, WUNTRACED);
+	CHECK_INT(attach_check(pid, message), -EBUSY);
+	CHECK(strstr(message, "kill -CONT") != NULL);
+	kill(pid, SIGCONT);
+	CHECK(finish(pid));
+	CHECK_INT(attach_check(pid, message), -ESRCH);
+	CHECK_INT(attach_check(2, message), -ENOTSUP); /* kthreadd, or not to be seen */
+	CHECK_INT(attach_check(getpid(), message), -ENOTSUP);
+	CHECK(pipe(to) == 0);
+	close(to[0]);
+	close(to[1]);
+}
+
+int main(void)
+{
+	shared = mmap(NULL, sizeof(*shared), SHARED, -1, 0);
+	library_find();
+	RUN(programs_are_attached_to_and_left_again);
+	RUN(the_patched_function_is_called_while_attached);
+	RUN(a_viewer_may_be_killed_at_each_step_of_both);
+	RUN(a_viewer_may_be_killed_while_it_loads_the_library);
+	RUN(a_process_that_does_not_see_the_library_gets_it_in_memory);
+	RUN(the_descriptor_that_a_killed_viewer_left_is_closed);
+	RUN(what_cannot_be_attached_to_is_said);
+	return check_end();
+}
