@@ -117,6 +117,9 @@ static int release_call(struct attach_job *j, struct trace_stop *s, struct ht_at
 		return rc;
 	(void)attach_load_close(j, &r);
 	parts_clear(&j->process, s, a);
+	/* Nobody is inside, and nothing leads there any more. To unmap a segment takes a while. */
+	trace_remote_release_others(&r);
+	attach_phase_went_on(j);
 	if (a->state == HT_ATTACHED_PREPARED)
 		rc = trace_remote_call(&r, function, args, ATTACH_CALL_NS);
 	if (!trace_remote_end(&r) && rc == 0)
@@ -167,7 +170,9 @@ static int leave_phase(struct attach_job *j, void *ctx)
 	if (rc != 0)
 		return rc;
 	rc = leave_stopped(j, &s, ctx);
-	attach_phase_release(j, &s);
+	trace_stop_detach(&s);
+	attach_phase_went_on(j);
+	trace_stop_release(&s);
 	if (rc != 0 && rc != -EAGAIN)
 		attach_phase_refuse(j, rc, "it cannot be detached: %s", strerror(-rc));
 	return rc;

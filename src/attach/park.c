@@ -20,10 +20,11 @@
 #include "src/trace/borrow.h"
 #include "src/util/clock.h"
 
-#define PARK_MS	      50u /* longer than it takes us to stop the process, on a busy machine, too */
-#define CALIBRATE_NS  2000000
-#define FUNCTION_MOST (64u << 10) /* bytes of an allocator's entry that are searched for branches  \
-				   */
+#define PARK_MS	     50u /* longer than it takes us to stop the process, on a busy machine, too */
+#define CALIBRATE_NS 2000000
+#define FUNCTION_MOST                                                                              \
+	(64u << 10) /* bytes of an allocator's entry that are searched for branches                \
+		     */
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

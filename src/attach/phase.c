@@ -97,6 +97,9 @@ void attach_phase_went_on(struct attach_job *j)
 {
 	uint64_t ns = clock_monotonic_ns() - j->stopped_ns;
 
+	if (j->stopped_ns == 0)
+		return;
+	j->stopped_ns = 0;
 	j->pauses->pauses++;
 	j->pauses->total_ns += ns;
 	if (ns > j->pauses->longest_ns)

@@ -19,7 +19,7 @@ struct attach_job {
 	bool (*progress)(void *ctx, const char *text); /* may be NULL */
 	void *ctx;
 	char *message; /* ATTACH_MESSAGE_MAX */
-	uint64_t stopped_ns; /* when this pause began */
+	uint64_t stopped_ns; /* when this pause began; 0: there is none */
 };
 
 /* Runs `what` in a thread of its own, and returns what it returns. */
@@ -31,7 +31,7 @@ int attach_phase_repeat(
 /* Stops all threads; a pause begins. 0, -EAGAIN: not all of them in time, they were let go; or
  * -errno with a message. */
 int attach_phase_stop(struct attach_job *j, struct trace_stop *s);
-/* The pause is over: call it right after what lets the threads go. */
+/* The pause, if there is one, is over: to be called right after what lets the threads go. */
 void attach_phase_went_on(struct attach_job *j);
 /* Lets all go. */
 void attach_phase_release(struct attach_job *j, struct trace_stop *s);

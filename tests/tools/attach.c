@@ -7,6 +7,7 @@
  * LIBRARY: build/libheaptop.so by default. SEGMENT: a prepared one; without it one is prepared, and
  * its path printed. Prints a line of JSON; ends 0, or 1 with the message in it.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 #define TIMEOUT_NS UINT64_C(30000000000)
 #define DEPTH	   128
-#define PATH_BYTES 512
+#define PATH_BYTES PATH_MAX
 
 static bool progress(void *ctx, const char *text)
 {
@@ -44,6 +45,20 @@ static int segment_make(pid_t pid, char *path, char *message)
 	return prepare_bind(p, pid);
 }
 
+/* build/libheaptop.so, from build/tests/tools. NULL: it is not there. */
+static char *library_beside(char *library)
+{
+	char exe[PATH_BYTES - 64];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char path[PATH_BYTES];
+
+	exe[n > 0 ? n : 0] = '\0';
+	if (strrchr(exe, '/'))
+		*strrchr(exe, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/../../libheaptop.so", exe);
+	return realpath(path, library);
+}
+
 static int begin(pid_t pid, char **argv, struct attach_pauses *p, char *message, char *segment)
 {
 	struct attach_options o = {
@@ -53,7 +68,8 @@ static int begin(pid_t pid, char **argv, struct attach_pauses *p, char *message,
 
 	if (argv[0])
 		snprintf(library, sizeof(library), "%s", argv[0]);
-	else if (target_library_find(library, sizeof(library), message) != 0)
+	else if (library_beside(library) == NULL &&
+		 target_library_find(library, sizeof(library), message) != 0)
 		return -1;
 	if (argv[0] && argv[1])
 		snprintf(segment, PATH_BYTES, "%s", argv[1]);

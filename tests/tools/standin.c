@@ -37,18 +37,25 @@ static int64_t distance(const void *at)
 	return (int64_t)((uintptr_t)at - self);
 }
 
+static void *map_at(uintptr_t at)
+{
+	void *p = mmap((void *)(at & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 /* Near libc: the jump has 32 bits. */
 static uint8_t *near(uintptr_t to)
 {
-	for (uintptr_t at = (to & ~(uintptr_t)(PAGE - 1)) - (64u << 20); at > to - (1u << 30);
-		at -= 1u << 20) {
-		void *p = mmap((void *)at, PAGE, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	void *p = NULL;
 
-		if (p != MAP_FAILED)
-			return p;
+	for (uintptr_t far = 64u << 20; far < 1u << 30 && !p; far += 1u << 20) {
+		p = map_at(to - far);
+		if (!p)
+			p = map_at(to + far);
 	}
-	return NULL;
+	return p;
 }
 
 static void jump(uint8_t *out, uintptr_t from, uintptr_t to)
