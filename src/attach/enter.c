@@ -15,6 +15,7 @@
 
 #include "src/attach/jumps.h"
 #include "src/attach/load.h"
+#include "src/attach/loader.h"
 #include "src/attach/park.h"
 #include "src/attach/prove.h"
 #include "src/trace/borrow.h"
@@ -197,6 +198,12 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	t = e->park.armed ? parked_find(j, &s, e) : NULL;
 	if (!t)
 		t = proved_find(j, &s, e);
+	if (t && attach_loader_is_busy(&j->process)) {
+		e->why = "perhaps awaited by the loader, which is at work";
+		if (e->park.armed)
+			attach_park_arm(&e->park, j, false);
+		t = NULL;
+	}
 	if (!t) {
 		attach_phase_release(j, &s);
 		return -EAGAIN;

@@ -4,6 +4,7 @@
  * getppid, which returns the process's own pid while attached.
  */
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -136,6 +137,20 @@ static void in_copies(void)
 
 	judge(strcmp(p, "a text") == 0);
 	free(p);
+}
+
+/* Holds the loader's lock, in a callback, until the other thread says so. */
+static int hold(struct dl_phdr_info *info, size_t bytes, void *ctx)
+{
+	for (int i = 0; i < 1000 && !shared->stop; i++)
+		in_registers();
+	return 1;
+}
+
+static void in_loader(void)
+{
+	idle_add();
+	dl_iterate_phdr(hold, NULL);
 }
 
 /* Nothing of it can be used. */
@@ -293,7 +308,7 @@ TEST(a_viewer_may_be_killed_while_it_loads_the_library)
 	int kills = 0;
 	bool killed = true;
 
-	for (int step = 0; step < STEPS_MAX && killed && !check_failed_here; step += 41) {
+	for (int step = 0; step < STEPS_MAX && killed && !check_failed_here; step += 37) {
 		pid_t pid = start(in_poll);
 
 		shared->killed = true;
@@ -306,7 +321,7 @@ TEST(a_viewer_may_be_killed_while_it_loads_the_library)
 		CHECK_INT(shared->wrong, 0);
 		CHECK(finish(pid));
 	}
-	CHECK(kills > 10);
+	CHECK(kills > 4);
 	report("a process that waits");
 }
 
@@ -385,6 +400,68 @@ TEST(without_a_thread_that_can_be_used_time_runs_out)
 	report("a program that computes");
 }
 
+TEST(a_thread_that_the_loader_may_wait_for_is_not_used)
+{
+	pid_t pid = start(in_loader);
+
+	CHECK(await_rounds(1));
+	CHECK_INT(begin_within(pid, SHORT_NS, "segment"), -ETIMEDOUT);
+	CHECK(strstr(message, "loader") != NULL);
+	CHECK(finish(pid));
+	report("a program that holds the loader's lock");
+}
+
+/* Of a process that is attached to: it has the library and the jumps, too. */
+static void in_a_child(void)
+{
+	pid_t child;
+
+	idle_add();
+	for (int i = 0; i < 20 && shared->argument[0] == 0; i++) {
+		poll(NULL, 0, 1);
+		shared->argument[0] = getppid() == getpid();
+	}
+	if (shared->argument[0] == 0 || shared->argument[1] != 0)
+		return judge(true);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		shared->argument[1] = (uint64_t)getpid();
+		while (!shared->stop) {
+			poll(NULL, 0, 1);
+			shared->argument[2] = getppid() == getpid() ? 1 : 2;
+		}
+		_exit(0);
+	}
+	while (!shared->stop)
+		in_poll();
+	waitpid(child, NULL, 0);
+}
+
+TEST(a_forked_child_is_left_on_its_own)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	uint64_t until = clock_monotonic_ns() + PATIENCE;
+	pid_t pid = start(in_a_child), child;
+
+	CHECK(await_rounds(1));
+	CHECK_INT(begin(pid), 0);
+	while ((shared->argument[1] == 0 || shared->argument[2] != 1) &&
+		clock_monotonic_ns() < until)
+		nanosleep(&pause, NULL);
+	child = (pid_t)shared->argument[1];
+	CHECK_INT(shared->argument[2], 1);
+	CHECK_INT(attach_state_of(child), ATTACH_RECORDED);
+	CHECK_INT(end(child), 0);
+	while (shared->argument[2] != 2 && clock_monotonic_ns() < until)
+		nanosleep(&pause, NULL);
+	CHECK_INT(shared->argument[2], 2);
+	CHECK_INT(attach_state_of(pid), ATTACH_RECORDED);
+	CHECK_INT(end(pid), 0);
+	CHECK(finish(pid));
+	report("a forked child");
+}
+
 TEST(what_cannot_be_attached_to_is_said)
 {
 	int status;
@@ -416,6 +493,8 @@ int main(void)
 	RUN(a_process_that_does_not_see_the_library_gets_it_in_memory);
 	RUN(the_descriptor_that_a_killed_viewer_left_is_closed);
 	RUN(without_a_thread_that_can_be_used_time_runs_out);
+	RUN(a_thread_that_the_loader_may_wait_for_is_not_used);
+	RUN(a_forked_child_is_left_on_its_own);
 	RUN(what_cannot_be_attached_to_is_said);
 	return check_end();
 }
