@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attaching with the real library: programs that check themselves go on unaware, whatever is done
+ * to them, and viewers may be killed. What is recorded is tested elsewhere.
+ */
+#include <limits.h>
+
+#include "src/target/prepare.h"
+#include "tests/unit/attach_fixture.h"
+
+#define STEPS  400
+#define CYCLES 4
+#define DEPTH  32
+
+static char library[PATH_MAX];
+
+static void library_find(void)
+{
+	char exe[PATH_MAX - 32], path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	if (strrchr(exe, '/'))
+		*strrchr(exe, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/../../libheaptop.so", exe);
+	if (!realpath(path, library))
+		library[0] = '\0';
+}
+
+static int begin(pid_t pid)
+{
+	struct attach_options o = { .library = library, .timeout_ns = TIMEOUT_NS };
+	struct prepared *segment = prepare_segment(DEPTH, message);
+	struct attach_pauses p;
+	int rc;
+
+	if (!segment)
+		return -ENOMEM;
+	rc = prepare_bind(segment, pid);
+	o.segment = prepare_path(segment);
+	if (rc == 0)
+		rc = attach_begin(pid, &o, &p, message);
+	prepare_end(segment, true);
+	return rc;
+}
+
+static int end(pid_t pid)
+{
+	struct attach_pauses p;
+	uint64_t stays;
+
+	return attach_end(pid, TIMEOUT_NS, &p, &stays, message);
+}
+
+static int cycle(pid_t pid)
+{
+	int rc = begin(pid);
+
+	/* A viewer that was killed may have left it attached. */
+	return rc != 0 && rc != -EALREADY ? rc : end(pid);
+}
+
+TEST(programs_do_not_notice)
+{
+	for (size_t i = 0; i < ATTACHED && !check_failed_here; i++) {
+		pid_t pid = start(attached[i].what);
+
+		CHECK(await_rounds(2));
+		for (int n = 0; n < CYCLES; n++) {
+			CHECK_INT(begin(pid), 0);
+			CHECK(await_rounds(1));
+			CHECK_INT(end(pid), 0);
+			CHECK(await_rounds(1));
+		}
+		CHECK_INT(shared->wrong, 0);
+		CHECK_INT(shared->cut, 0);
+		CHECK(finish(pid));
+		report(attached[i].name);
+	}
+}
+
+TEST(nor_do_they_when_viewers_are_killed)
+{
+	for (size_t i = 0; i < ATTACHED && !check_failed_here; i++) {
+		pid_t pid = start(attached[i].what);
+		int kills = 0;
+
+		shared->killed = true;
+		CHECK(await_rounds(1));
+		for (int step = (int)i; step < STEPS; step += 43)
+			kills += viewer_until(pid, cycle, step);
+		CHECK(kills > 1);
+		CHECK(await_rounds(2));
+		CHECK_INT(cycle(pid), 0);
+		CHECK_INT(attach_state_of(pid), ATTACH_LEFTOVER);
+		CHECK_INT(shared->wrong, 0);
+		CHECK(attached[i].waits || shared->cut == 0);
+		CHECK(finish(pid));
+		report(attached[i].name);
+	}
+}
+
+int main(void)
+{
+	shared = mmap(NULL, sizeof(*shared), SHARED, -1, 0);
+	library_find();
+	RUN(programs_do_not_notice);
+	RUN(nor_do_they_when_viewers_are_killed);
+	return check_end();
+}
