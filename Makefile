@@ -280,9 +280,10 @@ quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,crash lea
 faults: all $(TARGETS) $(TEST_EXTRA)
 	$(Q)B='$(B)' tests/faults/matrix.py $(T)
 
-soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat
+soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_recorded
 	$(Q)B='$(B)' SOAK=1 tests/faults/matrix.py $(T)
 	$(Q)SOAK=1 $(B)/tests/tui/flat
+	$(Q)SOAK=1 $(B)/tests/unit/attach_recorded
 	$(Q)B='$(B)' HEAPTOP_SCANS=20 HEAPTOP_COPY=never tests/e2e/leaks_live.py
 	$(Q)B='$(B)' HEAPTOP_SCANS=20 HEAPTOP_COPY=always tests/e2e/leaks_live.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/leaks_helped.py

@@ -74,17 +74,29 @@ enum attach_state attach_state_of(pid_t pid)
 	return state;
 }
 
+/* Until all is prepared, with nothing left of a viewer that was killed. */
+static int enter(struct attach_job *j, const struct attach_options *o)
+{
+	int rc = -ERESTART;
+
+	while (rc == -ERESTART) {
+		enum attach_state state = state_of(&j->process);
+
+		rc = 0;
+		if (state == ATTACH_RECORDED)
+			rc = attach_phase_refuse(j, -EALREADY, "it is recorded already");
+		if (state == ATTACH_BROKEN_OFF)
+			rc = attach_leave(j);
+		if (rc == 0)
+			rc = attach_enter(j, o);
+	}
+	return rc;
+}
+
 static int begin(struct attach_job *j, const struct attach_options *o)
 {
-	enum attach_state state = state_of(&j->process);
-	int rc = 0;
+	int rc = enter(j, o);
 
-	if (state == ATTACH_RECORDED)
-		return attach_phase_refuse(j, -EALREADY, "it is recorded already");
-	if (state == ATTACH_BROKEN_OFF)
-		rc = attach_leave(j);
-	if (rc == 0)
-		rc = attach_enter(j, o);
 	if (rc != 0)
 		return rc;
 	rc = attach_enter_jumps(j);
@@ -153,8 +165,7 @@ int attach_end(
 		rc = attach_process_open(&j.process, pid, message);
 	if (rc != 0)
 		return rc;
-	if (state_of(&j.process) != ATTACH_NONE)
-		rc = attach_leave(&j);
+	rc = attach_leave(&j);
 	*stays = staying(&j.process);
 	attach_process_close(&j.process);
 	return rc;

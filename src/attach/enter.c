@@ -182,6 +182,17 @@ static struct trace_thread *parked_find(
 	return NULL;
 }
 
+static bool is_prepared(const struct attach_job *j)
+{
+	uint32_t state;
+
+	return j->process.at != 0 &&
+	       trace_memory_read(&j->process.memory,
+		       j->process.at + offsetof(struct ht_attached, state), &state,
+		       sizeof(state)) &&
+	       state == HT_ATTACHED_PREPARED;
+}
+
 /* One stop: uses a thread that waits, or that is caught. -EAGAIN: there is none. */
 static int enter_phase(struct attach_job *j, void *ctx)
 {
@@ -195,6 +206,10 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
+	if (is_prepared(j)) {
+		attach_phase_release(j, &s);
+		return -ERESTART;
+	}
 	t = e->park.armed ? parked_find(j, &s, e) : NULL;
 	if (!t)
 		t = proved_find(j, &s, e);

@@ -6,7 +6,8 @@
 
 #include "src/attach/phase.h"
 
-/* Finds a thread, loads the library and has it prepare everything. 0, or -errno with a message. */
+/* Finds a thread, loads the library and has it prepare everything. 0; -ERESTART: a killed viewer
+ * had begun that, and the process has ended it meanwhile; or -errno with a message. */
 int attach_enter(struct attach_job *j, const struct attach_options *o);
 /* Writes the jumps. 0, or -errno with a message. */
 int attach_enter_jumps(struct attach_job *j);

@@ -6,16 +6,14 @@
 #include "src/attach/jumps.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
-#define JUMP	   5u /* bytes */
-#define NOWHERE	   255u /* in `moved`: no instruction begins here */
-#define SYSCALL	   2u /* bytes of the instruction */
-#define RED_ZONE   128u
-#define CHUNK	   (64u << 10) /* of a stack, read at once */
-#define STACK_MOST (16u << 20) /* bytes of one stack that are searched */
+#include "src/trace/stack.h"
+
+#define JUMP	5u /* bytes */
+#define NOWHERE 255u /* in `moved`: no instruction begins here */
+#define SYSCALL 2u /* bytes of the instruction */
 
 static bool is_at(const struct attach_process *p, uint64_t at, const uint8_t *bytes)
 {
@@ -75,60 +73,15 @@ static int thread_place(const struct ht_attached *a, struct trace_thread *t, uin
 	return rc;
 }
 
-/* Calls `hit` for each word of its live stack, until it returns true. */
-static bool stack_search(const struct attach_process *p, const struct trace_thread *t,
-	bool (*hit)(const void *ctx, uint64_t word), const void *ctx)
-{
-	const struct trace_map *m = trace_image_map(&p->image, t->regs.rsp);
-	uint64_t from = (t->regs.rsp - RED_ZONE) & ~UINT64_C(7), end = m ? m->end : 0;
-	uint64_t *words = malloc(CHUNK);
-	bool found = !words; /* unknown counts as one */
-
-	if (m && from < m->start)
-		from = m->start;
-	if (end > from + STACK_MOST)
-		end = from + STACK_MOST;
-	while (from < end && !found) {
-		size_t want = end - from < CHUNK ? (size_t)(end - from) : CHUNK;
-		size_t got = trace_memory_some(&p->memory, from, words, want);
-
-		for (size_t i = 0; i < got / sizeof(*words) && !found; i++)
-			found = hit(ctx, words[i]);
-		if (got < want)
-			break;
-		from += got;
-	}
-	free(words);
-	return found;
-}
-
-struct range {
-	uint64_t from, end;
-};
-
-static bool is_in_range(const void *ctx, uint64_t word)
-{
-	const struct range *r = ctx;
-
-	return word >= r->from && word < r->end;
-}
-
-bool attach_jumps_stack_has(
-	const struct attach_process *p, const struct trace_thread *t, uint64_t from, uint64_t end)
-{
-	const struct range r = { from, end };
-
-	return stack_search(p, t, is_in_range, &r);
-}
-
 struct displaced {
 	const struct ht_attached *list;
 	uint64_t low, high; /* of all of them */
 };
 
-static bool is_displaced(const void *ctx, uint64_t word)
+static bool is_displaced(const void *ctx, const uint64_t *at)
 {
 	const struct displaced *d = ctx;
+	uint64_t word = *at;
 
 	if (word < d->low || word >= d->high)
 		return false;
@@ -165,7 +118,8 @@ static int threads_move(
 
 		if (t->state != TRACE_THREAD_STOPPED)
 			continue;
-		if (thread_place(a, t, &to) < 0 || stack_search(p, t, is_displaced, &d))
+		if (thread_place(a, t, &to) < 0 ||
+			trace_stack_search(&p->image, t, is_displaced, &d))
 			return -EAGAIN;
 	}
 	for (size_t i = 0; i < s->count; i++) {

@@ -26,8 +26,5 @@ int attach_jumps_write(
 	const struct attach_process *p, struct trace_stop *s, const struct ht_attached *a);
 /* Writes the functions' own bytes back, wherever a jump is. 0 or -errno. */
 int attach_jumps_clear(const struct attach_process *p, const struct ht_attached *a);
-/* Whether a word of a stopped thread's live stack is an address of [from, end). */
-bool attach_jumps_stack_has(
-	const struct attach_process *p, const struct trace_thread *t, uint64_t from, uint64_t end);
 
 #endif

@@ -14,6 +14,7 @@
 #include "src/attach/load.h"
 #include "src/attach/park.h"
 #include "src/trace/borrow.h"
+#include "src/trace/stack.h"
 
 #define PART_MOST   4096u /* bytes of a thread's part of the library's data */
 #define LEAVE_STACK (32u << 10) /* bytes: heaptop_detach makes system calls and little else */
@@ -45,7 +46,7 @@ static bool is_inside(
 
 	if (t->regs.rip >= m->start && t->regs.rip < m->end)
 		return true;
-	return is_marked(p, t, a) && attach_jumps_stack_has(p, t, m->start, m->end);
+	return is_marked(p, t, a) && trace_stack_has(&p->image, t, m->start, m->end);
 }
 
 static size_t inside_count(

@@ -18,6 +18,7 @@
 #include "src/attach/jumps.h"
 #include "src/attach/park_pad.h"
 #include "src/trace/borrow.h"
+#include "src/trace/stack.h"
 #include "src/util/clock.h"
 
 #define PARK_MS	     50u /* longer than it takes us to stop the process, on a busy machine, too */
@@ -191,7 +192,7 @@ static bool is_in_use(const struct attach_process *p, const struct trace_stop *s
 
 		if (t->state == TRACE_THREAD_STOPPED &&
 			(t->regs.rip - pad < PARK_PAD_CODE ||
-				attach_jumps_stack_has(p, t, pad, pad + PARK_PAD_CODE)))
+				trace_stack_has(&p->image, t, pad, pad + PARK_PAD_CODE)))
 			return true;
 	}
 	return false;

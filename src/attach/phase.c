@@ -67,6 +67,21 @@ int attach_phase_repeat(
 	}
 }
 
+static bool is_settled(struct attach_job *j, const struct trace_stop *s)
+{
+	if (j->settled)
+		return true;
+	if (attach_process_renew(&j->process) != 0)
+		return false;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].state == TRACE_THREAD_STOPPED &&
+			trace_remote_is_underway(
+				&j->process.code, &j->process.image, &s->thread[i]))
+			return false;
+	j->settled = true;
+	return true;
+}
+
 int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 {
 	char message[TRACE_MESSAGE_MAX];
@@ -87,7 +102,7 @@ int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 			"debugger); "
 			"end that first");
 	}
-	if (s->whole)
+	if (s->whole && is_settled(j, s))
 		return 0;
 	attach_phase_release(j, s);
 	return -EAGAIN;

@@ -19,6 +19,7 @@ struct attach_job {
 	bool (*progress)(void *ctx, const char *text); /* may be NULL */
 	void *ctx;
 	char *message; /* ATTACH_MESSAGE_MAX */
+	bool settled; /* no thread is still in what a killed viewer has begun */
 	uint64_t stopped_ns; /* when this pause began; 0: there is none */
 };
 
@@ -28,8 +29,8 @@ int attach_phase_run(struct attach_job *j, int (*what)(struct attach_job *j, voi
 int attach_phase_repeat(
 	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx);
 
-/* Stops all threads; a pause begins. 0, -EAGAIN: not all of them in time, they were let go; or
- * -errno with a message. */
+/* Stops all threads; a pause begins. 0; -EAGAIN: not all of them in time, or one is in a call that
+ * a killed viewer has begun, so they were let go; or -errno with a message. */
 int attach_phase_stop(struct attach_job *j, struct trace_stop *s);
 /* The pause, if there is one, is over: to be called right after what lets the threads go. */
 void attach_phase_went_on(struct attach_job *j);

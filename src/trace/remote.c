@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "src/trace/stack.h"
 #include "src/util/clock.h"
 
 #define PAUSE_NS    20000 /* between two polls */
@@ -123,6 +124,19 @@ bool trace_remote_code_find(
 	*c = (struct trace_remote_code){ restorer_find(i, libc), call_find(i, libc),
 		errno_find(i, libc) };
 	return c->restorer != 0 && c->call != 0;
+}
+
+static bool is_our_frame(const void *ctx, const uint64_t *word)
+{
+	const struct trace_remote_code *c = ctx;
+
+	return *word == c->restorer && word[SIGNAL_FRAME_MARK_AT] == SIGNAL_FRAME_MARK;
+}
+
+bool trace_remote_is_underway(const struct trace_remote_code *c, const struct trace_image *i,
+	const struct trace_thread *t)
+{
+	return trace_stack_search(i, t, is_our_frame, c);
 }
 
 /* ---- there ---- */
@@ -394,6 +408,12 @@ bool trace_remote_end(struct trace_remote *r)
 }
 
 #else
+
+bool trace_remote_is_underway(const struct trace_remote_code *c, const struct trace_image *i,
+	const struct trace_thread *t)
+{
+	return false;
+}
 
 void trace_remote_release_others(struct trace_remote *r)
 {

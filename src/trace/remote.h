@@ -45,6 +45,11 @@ struct trace_remote {
 bool trace_remote_code_find(
 	struct trace_remote_code *c, const struct trace_image *i, const struct trace_module *libc);
 
+/* Whether a stopped thread is in a call that a viewer who was killed has sent it into: it comes
+ * back by itself. */
+bool trace_remote_is_underway(const struct trace_remote_code *c, const struct trace_image *i,
+	const struct trace_thread *t);
+
 /*
  * Writes the frame below the thread's stack pointer, which must be in writable memory of
  * TRACE_REMOTE_FRAME bytes. `suspend`: seccomp filters do not count meanwhile (only root may do

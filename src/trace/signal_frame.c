@@ -39,6 +39,8 @@ struct context {
 	uint64_t error, trap, old_mask, cr2, vectors, reserved[8];
 	uint64_t mask;
 };
+_Static_assert(CONTEXT + offsetof(struct context, stack_flags) == SIGNAL_FRAME_MARK_AT * 8,
+	"where it is looked for");
 _Static_assert(sizeof(struct context) == INFO - CONTEXT, "of the kernel's ABI");
 
 struct software {
@@ -102,7 +104,7 @@ static void context_make(const struct signal_frame *f, struct context *c)
 	const struct user_regs_struct *r = f->regs;
 
 	*c = (struct context){ .flags = UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS,
-		.stack_flags = 0x7fffffff,
+		.stack_flags = SIGNAL_FRAME_MARK,
 		.r8 = r->r8,
 		.r9 = r->r9,
 		.r10 = r->r10,

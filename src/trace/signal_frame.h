@@ -13,6 +13,10 @@
 #include <sys/user.h>
 
 #define SIGNAL_FRAME_MOST (16u << 10) /* bytes, with the vector registers of AVX-512 and AMX */
+/* By which a frame of ours is known: the word behind its first has this value. The kernel's has
+ * there the flags of an alternate stack. */
+#define SIGNAL_FRAME_MARK_AT 4u
+#define SIGNAL_FRAME_MARK    0x7fffffffu
 
 struct signal_frame {
 	const struct user_regs_struct *regs; /* to return to */

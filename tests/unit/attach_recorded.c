@@ -9,10 +9,12 @@
 #include "tests/unit/attach_fixture.h"
 
 #define STEPS  400
-#define CYCLES 4
+#define CYCLES 4 /* 1,000 if SOAK is set */
+#define STRIDE 43 /* and each step */
 #define DEPTH  32
 
 static char library[PATH_MAX];
+static bool is_long;
 
 static void library_find(void)
 {
@@ -66,7 +68,7 @@ TEST(programs_do_not_notice)
 		pid_t pid = start(attached[i].what);
 
 		CHECK(await_rounds(2));
-		for (int n = 0; n < CYCLES; n++) {
+		for (int n = 0; n < (is_long ? 1000 : CYCLES) && !check_failed_here; n++) {
 			CHECK_INT(begin(pid), 0);
 			CHECK(await_rounds(1));
 			CHECK_INT(end(pid), 0);
@@ -87,7 +89,7 @@ TEST(nor_do_they_when_viewers_are_killed)
 
 		shared->killed = true;
 		CHECK(await_rounds(1));
-		for (int step = (int)i; step < STEPS; step += 43)
+		for (int step = (int)i; step < STEPS; step += is_long ? 1 : STRIDE)
 			kills += viewer_until(pid, cycle, step);
 		CHECK(kills > 1);
 		CHECK(await_rounds(2));
@@ -103,6 +105,7 @@ TEST(nor_do_they_when_viewers_are_killed)
 int main(void)
 {
 	shared = mmap(NULL, sizeof(*shared), SHARED, -1, 0);
+	is_long = getenv("SOAK") != NULL;
 	library_find();
 	RUN(programs_do_not_notice);
 	RUN(nor_do_they_when_viewers_are_killed);
