@@ -26,7 +26,7 @@
 struct subject {
 	pid_t pid;
 	struct proc_reading proc;
-	char status[8192];
+	char status[4096];
 	char *message;
 };
 

@@ -23,13 +23,13 @@
 
 #define TRIES	       4u /* stops, to find a thread that waits */
 #define AGAIN_NS       5000000 /* between them */
-#define CAUGHT_NS      UINT64_C(500000000) /* for a thread to call malloc; then others are looked at */
+#define CAUGHT_NS      UINT64_C(500000000) /* for a thread to call malloc; then others are checked */
 #define CAUGHT_POLL_NS 200000
 #define REST_NS	       1000000 /* after a thread that could not be used; each time twice as long */
 #define REST_MOST      100000000
 #define UNPARK_NS      UINT64_C(5000000000) /* to take the jumps out, when time is over */
 
-/* ---- what the library is told ---- */
+/* ---- what the library is asked ---- */
 
 /* A path as the process sees it. */
 static const char *path_there(const struct attach_job *j, const char *path)
@@ -83,29 +83,38 @@ static int refuse_result(struct attach_job *j, const struct ht_attached *a)
 		j, a->result < 0 ? a->result : -EIO, "%s", *why ? why : strerror(-a->result));
 }
 
-/* Has the library prepare everything. */
-static int library_call(
-	struct attach_job *j, struct trace_remote *r, const struct attach_options *o)
+static int library_ask(struct attach_job *j, struct trace_remote *r, const struct attach_options *o,
+	struct ht_attached *a)
 {
 	uint64_t args[TRACE_REMOTE_ARGS] = { j->process.at };
 	uint64_t function = attach_process_function(&j->process, HT_ATTACHED_ATTACH);
-	struct ht_attached a;
 	int rc;
 
-	if (!function || !attach_process_read(&j->process, &a))
+	if (!function || !attach_process_read(&j->process, a))
 		return attach_phase_refuse(j, -EPROTO,
 			"its libheaptop.so is of another version of heaptop; restart the program");
-	rc = request_make(j, o, &a);
+	rc = request_make(j, o, a);
 	if (rc != 0)
 		return attach_phase_refuse(j, rc, "a path is too long");
-	if (!request_write(&j->process, &a))
+	if (!request_write(&j->process, a))
 		return attach_phase_refuse(j, -EFAULT, "libheaptop.so cannot be written");
 	rc = trace_remote_call(r, function, args, ATTACH_CALL_NS);
 	if (rc != 0)
 		return attach_phase_refuse(j, rc, "libheaptop.so did not answer in time");
-	if (!attach_process_read(&j->process, &a) || a.result != 0)
-		return refuse_result(j, &a);
+	if (!attach_process_read(&j->process, a) || a->result != 0)
+		return refuse_result(j, a);
 	return 0;
+}
+
+/* Has the library prepare everything. */
+static int library_call(
+	struct attach_job *j, struct trace_remote *r, const struct attach_options *o)
+{
+	struct ht_attached *a = malloc(sizeof(*a));
+	int rc = a ? library_ask(j, r, o, a) : -ENOMEM;
+
+	free(a);
+	return rc;
 }
 
 /* ---- on a proved thread ---- */
@@ -291,12 +300,17 @@ static int caught_enter(struct attach_job *j, struct entering *e)
 		rc = attach_phase_run(j, enter_phase, e);
 		if (rc != -EAGAIN)
 			break;
+		/* Meanwhile nobody is caught. Where threads are then does not depend on malloc. */
+		attach_park_arm(&e->park, j, false);
 		nanosleep(&rest, NULL);
+		rc = attach_phase_run(j, enter_phase, e);
+		if (rc != -EAGAIN)
+			break;
 		rest.tv_nsec = rest.tv_nsec * 2 < REST_MOST ? rest.tv_nsec * 2 : REST_MOST;
 	}
 	if (rc == -EAGAIN)
 		rc = attach_phase_refuse(j, -ETIMEDOUT,
-			"%s in time (--attach-timeout; the last thread looked at was %s)",
+			"%s in time (--attach-timeout; the last thread checked was %s)",
 			caught ? "no thread that calls malloc could be used"
 			       : "none of its threads could be used, and it did not call malloc",
 			e->why ? e->why : "busy");

@@ -325,7 +325,7 @@ void attach_park_arm(const struct attach_park *k, const struct attach_job *j, bo
 struct trace_thread *attach_park_find(const struct attach_park *k, const struct attach_job *j,
 	struct trace_stop *s, struct user_regs_struct *regs)
 {
-	const struct park_pad_data none = { .armed = 1, .limit = k->limit };
+	const struct park_pad_data none = { .limit = k->limit };
 	unsigned number;
 
 	for (size_t i = 0; i < s->count; i++) {

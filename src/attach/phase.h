@@ -11,7 +11,7 @@
 #include "src/attach/process.h"
 #include "src/trace/stop.h"
 
-/* Of one call of attach_begin or attach_end. */
+/* One call of attach_begin or attach_end. */
 struct attach_job {
 	struct attach_process process;
 	struct attach_pauses *pauses;

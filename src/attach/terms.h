@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a caller of src/attach says, and what it is told. */
+/* What a caller of src/attach passes and gets. */
 #ifndef SRC_ATTACH_TERMS_H
 #define SRC_ATTACH_TERMS_H
 

@@ -14,7 +14,7 @@
 #include "src/proc/proc.h"
 #include "src/util/array.h"
 
-#define SEGMENTS_MAX 64u /* program headers that are looked at */
+#define SEGMENTS_MAX 64u /* program headers that are read */
 #define DYNAMIC_MAX  256u /* entries of a dynamic section */
 #define CHAIN_MAX    4096u /* symbols with one hash bucket */
 #define NAME_BYTES   128u

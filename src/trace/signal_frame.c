@@ -40,7 +40,7 @@ struct context {
 	uint64_t mask;
 };
 _Static_assert(CONTEXT + offsetof(struct context, stack_flags) == SIGNAL_FRAME_MARK_AT * 8,
-	"where it is looked for");
+	"where readers expect it");
 _Static_assert(sizeof(struct context) == INFO - CONTEXT, "of the kernel's ABI");
 
 struct software {

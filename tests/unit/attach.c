@@ -266,7 +266,7 @@ TEST(a_thread_that_the_loader_may_wait_for_is_not_used)
 	report("a program that holds the loader's lock");
 }
 
-/* Of a process that is attached to: it has the library and the jumps, too. */
+/* A child of a process that is attached to has the library and the jumps, too. */
 static void in_a_child(void)
 {
 	pid_t child;
