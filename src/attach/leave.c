@@ -13,7 +13,7 @@
 #include "src/attach/jumps.h"
 #include "src/attach/load.h"
 #include "src/attach/park.h"
-#include "src/trace/borrow.h"
+#include "src/attach/prove.h"
 #include "src/trace/stack.h"
 
 #define PART_MOST   4096u /* bytes of a thread's part of the library's data */
@@ -76,13 +76,6 @@ static void parts_clear(
 	}
 }
 
-static bool has_room(const struct attach_process *p, uint64_t sp)
-{
-	const struct trace_map *m = trace_image_map(&p->image, sp - 1);
-
-	return m && m->writes && sp - m->start >= TRACE_REMOTE_FRAME + LEAVE_STACK;
-}
-
 /* A thread in a system call is preferred: it is where its program can wait. */
 static struct trace_thread *thread_choose(const struct attach_job *j, struct trace_stop *s)
 {
@@ -91,8 +84,8 @@ static struct trace_thread *thread_choose(const struct attach_job *j, struct tra
 	for (size_t i = 0; i < s->count; i++) {
 		struct trace_thread *t = &s->thread[i];
 
-		if (!trace_borrow_may(t, !j->process.filtered) ||
-			!has_room(&j->process, t->regs.rsp))
+		if ((other && (long)t->regs.orig_rax < 0) ||
+			!attach_prove_may_call(&j->process, t, LEAVE_STACK))
 			continue;
 		if ((long)t->regs.orig_rax >= 0)
 			return t;

@@ -17,7 +17,7 @@
 #include "preload/patch/relocate.h"
 #include "src/attach/jumps.h"
 #include "src/attach/park_pad.h"
-#include "src/trace/borrow.h"
+#include "src/attach/prove.h"
 #include "src/trace/stack.h"
 #include "src/util/clock.h"
 
@@ -120,12 +120,8 @@ static const struct trace_module *allocator_find(const struct attach_process *p)
 static struct trace_thread *thread_choose(struct attach_job *j, struct trace_stop *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		struct trace_thread *t = &s->thread[i];
-		const struct trace_map *m = trace_image_map(&j->process.image, t->regs.rsp - 1);
-
-		if (m && m->writes && t->regs.rsp - m->start >= TRACE_REMOTE_FRAME &&
-			trace_borrow_may(t, !j->process.filtered))
-			return t;
+		if (attach_prove_may_call(&j->process, &s->thread[i], 0))
+			return &s->thread[i];
 	}
 	return NULL;
 }

@@ -81,15 +81,58 @@ void attach_prove_begin(struct attach_prove *p, const struct attach_process *pro
 	p->own = first && trace_image_symbol(&process->image, first, "malloc", &s);
 }
 
-bool attach_prove_has_room(const struct attach_process *p, uint64_t sp)
+/* An arena of malloc, in which a program may have made a stack. */
+#define ARENA_BYTES (UINT64_C(64) << 20)
+
+static bool is_guarded(const struct attach_process *p, const struct trace_map *m)
 {
-	const struct trace_map *m = trace_image_map(&p->image, sp - 1);
+	const struct trace_map *below = trace_image_map(&p->image, m->start - 1);
+
+	return below && !below->reads && !below->writes && !below->executes &&
+	       m->start % ARENA_BYTES != 0;
+}
+
+/*
+ * How much of its own stack a thread has below this address; 0: it is on another, of a handler or a
+ * coroutine, or on one that the program has made, which may end anywhere in its mapping. libc's own
+ * have a thread's pointer above, and a guard below.
+ */
+static uint64_t own_stack(const struct attach_process *p, const struct user_regs_struct *regs)
+{
+	const struct trace_map *m = trace_image_map(&p->image, regs->rsp - 1);
+	bool first = m && strcmp(m->path, "[stack]") == 0;
+	bool pointer = m && regs->fs_base > regs->rsp && regs->fs_base < m->end;
+
+	if (!m || !m->writes || (first ? pointer : !pointer || !is_guarded(p, m)))
+		return 0;
+	return regs->rsp - m->start;
+}
+
+/* The first thread's grows by itself. */
+static bool has_room(const struct attach_process *p, const struct user_regs_struct *regs)
+{
 	uint64_t need = TRACE_REMOTE_FRAME;
 
-	/* The first thread's grows by itself. */
-	if (m && strcmp(m->path, "[stack]") != 0)
+	if (regs->fs_base > regs->rsp && trace_image_map(&p->image, regs->rsp - 1) ==
+						 trace_image_map(&p->image, regs->fs_base))
 		need += CALL_STACK;
-	return m && m->writes && sp - m->start >= need;
+	return own_stack(p, regs) >= need;
+}
+
+bool attach_prove_may_call(
+	const struct attach_process *p, const struct trace_thread *t, uint64_t bytes)
+{
+	struct trace_frame f[FRAMES_MAX];
+	struct trace_unwound u;
+
+	if (!trace_borrow_may(t, !p->filtered) ||
+		own_stack(p, &t->regs) < TRACE_REMOTE_FRAME + bytes)
+		return false;
+	trace_unwind(&u, &p->image, &t->regs, f, FRAMES_MAX);
+	for (size_t n = 0; n < u.count; n++)
+		if (f[n].signal)
+			return false;
+	return u.whole;
 }
 
 /* A module of the program, other than libc, the loader, an allocator and ourselves. */
@@ -160,7 +203,7 @@ const char *attach_prove(const struct attach_prove *p, const struct trace_thread
 
 	if ((long)t->regs.orig_rax < 0 || !attach_process_is_libc(p->process, t->regs.rip))
 		return "not waiting";
-	if (!attach_prove_has_room(p->process, t->regs.rsp))
+	if (!has_room(p->process, &t->regs))
 		return "with a small stack";
 	trace_unwind(&u, &p->process->image, &t->regs, f, FRAMES_MAX);
 	while (n < u.count && is_libc(p, f, n) && !f[n].signal)
@@ -176,7 +219,7 @@ const char *attach_prove_entry(const struct attach_prove *p, const struct user_r
 	struct trace_frame f[FRAMES_MAX];
 	struct trace_unwound u;
 
-	if (!attach_prove_has_room(p->process, regs->rsp))
+	if (!has_room(p->process, regs))
 		return "with a small stack";
 	trace_unwind(&u, &p->process->image, regs, f, FRAMES_MAX);
 	return u.whole ? outer_judge(p, f, 1, u.count) : "with a stack that cannot be followed";

@@ -24,8 +24,11 @@ struct attach_prove {
 
 /* Looks up the functions. */
 void attach_prove_begin(struct attach_prove *p, const struct attach_process *process);
-/* Enough stack for our frame and for a function that loads a library. */
-bool attach_prove_has_room(const struct attach_process *p, uint64_t sp);
+/* Whether a thread may be sent to system calls, or to a function that makes nothing else and takes
+ * `bytes` of stack: it is on its own stack, as far as that can be known, and in no handler, which
+ * may have a stack in the middle of another. */
+bool attach_prove_may_call(
+	const struct attach_process *p, const struct trace_thread *t, uint64_t bytes);
 /* NULL, or why it is not proved, in a few words (static). */
 const char *attach_prove(const struct attach_prove *p, const struct trace_thread *t);
 /* The same for a thread that stands at the entry of a function that the program has called. */
