@@ -194,6 +194,52 @@ static const char *wait_judge(const struct attach_prove *p, uint64_t pc)
 	return "not in a wait that is known";
 }
 
+/* The word at `next` + the 32 bits at `at`, which end at `next`. 0: not readable. */
+static uint64_t slot_read(const struct trace_image *i, const uint8_t *at, uint64_t next)
+{
+	uint64_t word = 0;
+	int32_t far;
+
+	memcpy(&far, at, sizeof(far));
+	return trace_memory_read(i->memory, next + (uint64_t)(int64_t)far, &word, sizeof(word))
+		       ? word
+		       : 0;
+}
+
+/* What a stub of a procedure linkage table jumps to: `jmp *slot(%rip)`, perhaps after an endbr64,
+ * or with a bnd prefix. */
+static uint64_t stub_target(const struct trace_image *i, uint64_t at)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t code[16];
+	size_t n = 0;
+
+	if (!trace_memory_read(i->memory, at, code, sizeof(code)))
+		return 0;
+	n += memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0;
+	n += code[n] == 0xf2;
+	return code[n] == 0xff && code[n + 1] == 0x25 ? slot_read(i, code + n + 2, at + n + 6) : 0;
+}
+
+/*
+ * The function that a call of the program is for, by the instruction before its return address:
+ * libc may have jumped on from it, to one without a name. 0: not known.
+ */
+static uint64_t called(const struct trace_image *i, uint64_t back)
+{
+	uint8_t code[6];
+	int32_t far;
+
+	if (!trace_memory_read(i->memory, back - sizeof(code), code, sizeof(code)))
+		return 0;
+	if (code[0] == 0xff && code[1] == 0x15)
+		return slot_read(i, code + 2, back);
+	if (code[1] != 0xe8)
+		return 0;
+	memcpy(&far, code + 2, sizeof(far));
+	return stub_target(i, back + (uint64_t)(int64_t)far);
+}
+
 const char *attach_prove(const struct attach_prove *p, const struct trace_thread *t)
 {
 	struct trace_frame f[FRAMES_MAX];
@@ -209,6 +255,8 @@ const char *attach_prove(const struct attach_prove *p, const struct trace_thread
 	while (n < u.count && is_libc(p, f, n) && !f[n].signal)
 		n++;
 	why = n == 0 ? "not waiting" : wait_judge(p, f[n - 1].pc - (n > 1));
+	if (why && n > 0 && n < u.count)
+		why = wait_judge(p, called(&p->process->image, f[n].pc));
 	if (!why && !u.whole)
 		why = "with a stack that cannot be followed";
 	return why ? why : outer_judge(p, f, n, u.count);

@@ -121,6 +121,7 @@ static const struct program attached[] = {
 	{ "poll", in_poll, true },
 	{ "epoll_wait", in_epoll, true },
 	{ "a futex", in_futex, true },
+	{ "a semaphore", in_semaphore, true },
 	{ "registers", registers_beside, false },
 	{ "a handler on another stack", handler_beside, false },
 	{ "SIGALRM and siglongjmp", alarms_beside, false },

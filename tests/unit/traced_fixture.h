@@ -12,6 +12,7 @@
 #include <immintrin.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -154,6 +155,25 @@ static void in_futex(void)
 	judge(rc == ETIMEDOUT);
 }
 
+/* Of libc's functions that wait this is one that jumps on to another. */
+static inline void in_semaphore(void)
+{
+	struct timespec until;
+	sem_t sem;
+
+	sem_init(&sem, 0, 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 30000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	if (sem_timedwait(&sem, &until) != -1)
+		shared->wrong++;
+	else if (errno == EINTR)
+		shared->cut++;
+	else
+		judge(errno == ETIMEDOUT);
+}
+
 /* All that a thread has in registers, with no system call: it is stopped anywhere in here. */
 static void in_registers(void)
 {
@@ -276,6 +296,7 @@ static const struct program {
 	{ "poll", in_poll, true },
 	{ "epoll_wait", in_epoll, true },
 	{ "a futex", in_futex, true },
+	{ "a semaphore", in_semaphore, true },
 	{ "registers", in_registers, false },
 	{ "a handler on another stack", in_handler, false },
 	{ "SIGALRM and siglongjmp", in_alarms, false },
