@@ -60,7 +60,7 @@ static int by_state(struct subject *s)
 	if (s->proc.state == 'T')
 		return refuse(s, -EBUSY, "it is stopped; continue it first (kill -CONT %d, or fg)",
 			(int)s->pid);
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)proc_memory_tid(s->pid));
 	if (proc_file_read(path, s->status, sizeof(s->status)) <= 0)
 		return refuse(s, -ESRCH, "it has ended");
 	return 0;
@@ -141,7 +141,7 @@ static int by_executable(struct subject *s)
 	const char *why;
 	int fd, rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)proc_memory_tid(s->pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	rc = fd < 0 ? -errno : executable_read(fd, &image);
 	if (fd >= 0)
@@ -192,7 +192,7 @@ bool attach_check_launched(pid_t pid)
 	const char *preload = NULL;
 	size_t bytes;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)proc_memory_tid(pid));
 	text = proc_file_read_all(path, &bytes);
 	for (size_t at = 0; text && at < bytes; at += strlen(text + at) + 1)
 		if (strncmp(text + at, "LD_PRELOAD=", 11) == 0)

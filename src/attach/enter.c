@@ -144,6 +144,7 @@ static int proved_use(struct attach_job *j, struct trace_stop *s, struct trace_t
 struct entering {
 	const struct attach_options *o;
 	struct attach_park park;
+	struct attach_prove prove;
 	size_t threads, unusable; /* at the last stop */
 	const char *why; /* one of these */
 };
@@ -151,9 +152,6 @@ struct entering {
 static struct trace_thread *proved_find(
 	struct attach_job *j, struct trace_stop *s, struct entering *e)
 {
-	struct attach_prove p;
-
-	attach_prove_begin(&p, &j->process);
 	e->threads = s->count;
 	e->unusable = 0;
 	for (size_t i = 0; i < s->count; i++) {
@@ -163,7 +161,7 @@ static struct trace_thread *proved_find(
 		if (t->state != TRACE_THREAD_STOPPED)
 			continue;
 		if (trace_borrow_may(t, !j->process.filtered))
-			why = attach_prove(&p, t);
+			why = attach_prove(&e->prove, t);
 		if (!why)
 			return t;
 		e->why = why;
@@ -178,12 +176,10 @@ static struct trace_thread *parked_find(
 {
 	struct user_regs_struct regs;
 	struct trace_thread *t = attach_park_find(&e->park, j, s, &regs);
-	struct attach_prove p;
 
 	if (!t)
 		return NULL;
-	attach_prove_begin(&p, &j->process);
-	e->why = trace_borrow_may(t, !j->process.filtered) ? attach_prove_entry(&p, &regs)
+	e->why = trace_borrow_may(t, !j->process.filtered) ? attach_prove_entry(&e->prove, &regs)
 							   : "not to be borrowed";
 	if (!e->why)
 		return t;
@@ -208,10 +204,11 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	struct entering *e = ctx;
 	struct trace_thread *t;
 	struct trace_stop s;
-	int rc = attach_process_renew(&j->process);
+	int rc = attach_phase_look(j);
 
 	if (rc != 0)
-		return attach_phase_refuse(j, rc, "%s", strerror(-rc));
+		return rc;
+	attach_prove_begin(&e->prove, &j->process);
 	rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
@@ -247,13 +244,13 @@ static int park_phase(struct attach_job *j, void *ctx)
 {
 	struct entering *e = ctx;
 	struct trace_stop s;
-	int rc = attach_phase_stop(j, &s);
+	int rc = attach_phase_look(j);
 
+	if (rc == 0)
+		rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
-	rc = attach_process_renew(&j->process);
-	if (rc == 0)
-		rc = attach_park_set(&e->park, j, &s);
+	rc = attach_park_set(&e->park, j, &s);
 	attach_phase_release(j, &s);
 	return rc;
 }
@@ -262,8 +259,10 @@ static int unpark_phase(struct attach_job *j, void *ctx)
 {
 	struct entering *e = ctx;
 	struct trace_stop s;
-	int rc = attach_phase_stop(j, &s);
+	int rc = attach_phase_look(j);
 
+	if (rc == 0)
+		rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
 	rc = attach_park_clear(&e->park, j);
@@ -359,13 +358,13 @@ static int jumps_phase(struct attach_job *j, void *ctx)
 {
 	struct ht_attached *a = ctx;
 	struct trace_stop s;
-	int rc = attach_phase_stop(j, &s);
+	int rc = attach_phase_look(j);
 
+	if (rc == 0)
+		rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
-	rc = attach_process_renew(&j->process); /* where stacks are now */
-	if (rc == 0)
-		rc = attach_jumps_write(&j->process, &s, a);
+	rc = attach_jumps_write(&j->process, &s, a);
 	attach_phase_release(j, &s);
 	if (rc != 0 && rc != -EAGAIN)
 		attach_phase_refuse(j, rc, "the entries of its functions cannot be patched: %s",

@@ -141,10 +141,8 @@ static int descriptors_close(struct attach_job *j, struct trace_stop *s)
 
 static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leaving *l)
 {
-	int rc = attach_process_renew(&j->process);
+	int rc = attach_park_clear_left(&j->process);
 
-	if (rc == 0)
-		rc = attach_park_clear_left(&j->process);
 	if (rc != 0 || !j->process.library)
 		return rc != 0 ? rc : descriptors_close(j, s);
 	rc = attach_process_read(&j->process, &l->list) ? 0 : -EPROTO;
@@ -159,8 +157,10 @@ static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leav
 static int leave_phase(struct attach_job *j, void *ctx)
 {
 	struct trace_stop s;
-	int rc = attach_phase_stop(j, &s);
+	int rc = attach_phase_look(j);
 
+	if (rc == 0)
+		rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
 	rc = leave_stopped(j, &s, ctx);

@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/proc/proc.h"
+
 #define LEFT_MOST 8 /* descriptors of killed viewers that are closed at a time */
 
 /* The process's dlopen; before glibc 2.34 libdl's, or what libdl itself calls. 0: none. */
@@ -39,7 +41,7 @@ static bool is_seen(pid_t pid, const char *path)
 	struct stat ours, its;
 	char there[4096];
 
-	return snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path) <
+	return snprintf(there, sizeof(there), "/proc/%d/root%s", (int)proc_memory_tid(pid), path) <
 		       (int)sizeof(there) &&
 	       stat(path, &ours) == 0 && stat(there, &its) == 0 && ours.st_dev == its.st_dev &&
 	       ours.st_ino == its.st_ino;

@@ -67,12 +67,17 @@ int attach_phase_repeat(
 	}
 }
 
+int attach_phase_look(struct attach_job *j)
+{
+	int rc = attach_process_renew(&j->process);
+
+	return rc == 0 ? 0 : attach_phase_refuse(j, rc, "%s", strerror(-rc));
+}
+
 static bool is_settled(struct attach_job *j, const struct trace_stop *s)
 {
 	if (j->settled)
 		return true;
-	if (attach_process_renew(&j->process) != 0)
-		return false;
 	for (size_t i = 0; i < s->count; i++)
 		if (s->thread[i].state == TRACE_THREAD_STOPPED &&
 			trace_remote_is_underway(

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/attach/terms.h"
+#include "src/proc/proc.h"
 #include "src/trace/borrow.h"
 
 #define LIBRARY_NAME "libheaptop.so"
@@ -80,7 +81,7 @@ int attach_process_open(struct attach_process *p, pid_t pid, char *message)
 	int rc;
 
 	*p = (struct attach_process){
-		.pid = pid, .memory.fd = -1, .filtered = trace_borrow_filtered(pid)
+		.pid = pid, .memory.fd = -1, .filtered = trace_borrow_filtered(proc_memory_tid(pid))
 	};
 	rc = trace_memory_open(&p->memory, pid);
 	if (rc == 0)
@@ -133,7 +134,7 @@ int attach_process_descriptor(pid_t pid, const char *path)
 	int found = -1;
 	DIR *dir;
 
-	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)pid);
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)proc_memory_tid(pid));
 	dir = opendir(folder);
 	while (dir && (d = readdir(dir))) {
 		ssize_t n;

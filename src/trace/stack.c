@@ -24,7 +24,7 @@ bool trace_stack_search(const struct trace_image *i, const struct trace_thread *
 	const struct trace_map *m = trace_image_map(i, t->regs.rsp);
 	uint64_t at = (t->regs.rsp - RED_ZONE) & ~UINT64_C(7), end = m ? m->end : 0;
 	uint64_t *words = malloc((CHUNK + TRACE_STACK_AHEAD) * sizeof(*words));
-	bool found = !words;
+	bool found = !words || !m; /* unknown */
 
 	if (m && at < m->start)
 		at = m->start;

@@ -11,7 +11,8 @@
 /*
  * Calls `hit` for each word from the red zone on, up to the end of the mapping, until it returns
  * true. It may look at TRACE_STACK_AHEAD words from there on, which are 0 behind the end. Returns
- * whether one did; true, too, if there is no memory for it.
+ * whether one did; true, too, if there is no memory for it, or the stack is in no mapping of the
+ * image.
  */
 bool trace_stack_search(const struct trace_image *i, const struct trace_thread *t,
 	bool (*hit)(const void *ctx, const uint64_t *word), const void *ctx);
