@@ -39,12 +39,29 @@ static bool is_marked(
 	return word != 0 || byte != 0;
 }
 
+/* Whether it is on its way from a jump to the library. In a pad, what leads there comes before the
+ * displaced instructions. */
+static bool is_entering(const struct trace_thread *t, const struct ht_attached *a)
+{
+	for (uint32_t i = 0; i < a->jumps; i++) {
+		const struct ht_attached_jump *j = &a->jump[i];
+		int32_t far;
+		uint64_t to;
+
+		memcpy(&far, j->jump + 1, sizeof(far));
+		to = j->at + sizeof(j->jump) + (uint64_t)(int64_t)far;
+		if (j->at != 0 && t->regs.rip >= to && t->regs.rip < j->pad)
+			return true;
+	}
+	return false;
+}
+
 static bool is_inside(
 	const struct attach_process *p, const struct trace_thread *t, const struct ht_attached *a)
 {
 	const struct trace_module *m = p->library;
 
-	if (t->regs.rip >= m->start && t->regs.rip < m->end)
+	if ((t->regs.rip >= m->start && t->regs.rip < m->end) || is_entering(t, a))
 		return true;
 	return is_marked(p, t, a) && trace_stack_has(&p->image, t, m->start, m->end);
 }
@@ -111,9 +128,6 @@ static int release_call(struct attach_job *j, struct trace_stop *s, struct ht_at
 		return rc;
 	(void)attach_load_close(j, &r);
 	parts_clear(&j->process, s, a);
-	/* Nobody is inside, and nothing leads there any more. To unmap a segment takes a while. */
-	trace_remote_release_others(&r);
-	attach_phase_went_on(j);
 	if (a->state == HT_ATTACHED_PREPARED)
 		rc = trace_remote_call(&r, function, args, ATTACH_CALL_NS);
 	if (!trace_remote_end(&r) && rc == 0)
