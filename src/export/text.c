@@ -108,6 +108,19 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_putc(out, '\n');
 }
 
+static void text_before(struct strbuf *out, const struct snap_totals *t)
+{
+	char found[UNITS_MAX + 8], blocks[UNITS_MAX + 8], rest[UNITS_MAX + 8];
+
+	if (!t->has_before)
+		return;
+	strbuf_printf(out, "before    %s byte%s in %s block%s were there at attach; ",
+		units_exact(found, t->before_found_bytes), units_plural(t->before_found_bytes),
+		units_exact(blocks, t->before_found_blocks), units_plural(t->before_found_blocks));
+	strbuf_printf(out, "%s in %s still are\n", units_exact(rest, t->before_bytes),
+		units_exact(blocks, t->before_blocks));
+}
+
 static void text_traffic(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
@@ -387,6 +400,7 @@ static void text_process(
 {
 	text_head(out, s, o);
 	text_live(out, s, o);
+	text_before(out, &s->totals);
 	text_traffic(out, s, o);
 	text_range(out, s, o);
 	text_proc(out, &s->proc);

@@ -246,6 +246,10 @@ struct snap_totals {
 	uint64_t lost_events; /* ring records that a reader missed; sessions read none */
 	uint64_t untracked_blocks, untracked_bytes; /* not recorded: the tables were full */
 	uint64_t paused_blocks, paused_bytes; /* allocated while the program had paused recording */
+	/* Blocks that an attached program had before: those found then, and those still live.
+	 * They are in the figures above. */
+	bool has_before; /* these are valid */
+	uint64_t before_found_blocks, before_found_bytes, before_blocks, before_bytes;
 	uint64_t truncated_stacks;
 	uint64_t ancestor_allocs, ancestor_live_bytes; /* counted at ancestors, for lack of room */
 	/*

@@ -139,6 +139,7 @@ struct read_totals {
 	struct ht_history history;
 	/* Its blocks are in `allocs`, its bytes in alloc_bytes and peak_bytes. */
 	struct read_before before;
+	uint64_t before_frees, before_free_bytes; /* of these */
 	/* Mapped memory, which none of the other counts includes (shm/layout.h). */
 	struct read_mapped_totals {
 		uint32_t sites; /* for read_mapped */

@@ -108,6 +108,22 @@ static void totals_add_before(struct read_totals *out)
 	out->events -= before->blocks;
 }
 
+static int totals_read_before(struct read_segment *s, struct read_totals *out)
+{
+	struct ht_before_class freed[HT_BEFORE_CLASSES] = { 0 };
+	int rc = read_before(s, &out->before);
+
+	if (rc == 0 && out->before.site != 0)
+		rc = read_before_freed(s, &out->before, freed);
+	for (unsigned i = 0; i < HT_BEFORE_CLASSES && rc == 0; i++) {
+		out->before_frees += freed[i].blocks;
+		out->before_free_bytes += freed[i].bytes;
+	}
+	if (rc == 0)
+		totals_add_before(out);
+	return rc;
+}
+
 /* The latest marks, oldest first; skips one that is not written yet. */
 static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
 {
@@ -170,10 +186,9 @@ int read_totals(struct read_segment *s, struct read_totals *out)
 		totals_add_thread(out, &t);
 		totals_peak(out, h, &t);
 	}
-	rc = read_before(s, &out->before);
+	rc = totals_read_before(s, out);
 	if (rc != 0)
 		return rc;
-	totals_add_before(out);
 	totals_finish(out, h);
 	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
 	out->mapped.sites = clamp(

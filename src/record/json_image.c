@@ -247,13 +247,16 @@ static void totals_set(struct json_image *m, const struct json_object *o)
 		{ SAME(missed_unmap_bytes) }, { SAME(untracked_maps) },
 		{ SAME(untracked_map_bytes) }, { SAME(untracked_unmap_bytes) },
 		{ SAME(pool_bytes) }, { SAME(pool_blocks) }, { SAME(pool_peak_bytes) },
-		{ SAME(pool_untracked) }, { SAME(pool_untracked_bytes) } };
+		{ SAME(pool_untracked) }, { SAME(pool_untracked_bytes) },
+		{ SAME(before_found_blocks) }, { SAME(before_found_bytes) },
+		{ SAME(before_blocks) }, { SAME(before_bytes) } };
 	struct snap_totals *t = &m->head.totals;
 
 	fields_set(t, o, FIELDS(fields));
 	fields_set(&t->error, o, FIELDS(error_fields));
 	t->has_at_peak = json_values_has_number(o, "at_peak_bytes");
 	t->has_mapped = json_values_has_number(o, "mapped_bytes");
+	t->has_before = json_values_has_number(o, "before_bytes");
 }
 
 static void proc_set(struct json_image *m, const struct json_object *o)

@@ -112,6 +112,11 @@ static const struct field fields[] = {
 	TOTAL(pool_peak_bytes),
 	TOTAL(pool_untracked),
 	TOTAL(pool_untracked_bytes),
+	TOTAL(has_before),
+	TOTAL(before_found_blocks),
+	TOTAL(before_found_bytes),
+	TOTAL(before_blocks),
+	TOTAL(before_bytes),
 };
 
 static_assert(sizeof(struct snap_size) == 3 * sizeof(uint64_t), "histograms are plain numbers");

@@ -33,6 +33,17 @@ static void mapped_fill(struct snap_totals *out, const struct read_mapped_totals
 	out->pool_untracked_bytes = t->pool_untracked_bytes;
 }
 
+static void before_fill(struct snap_totals *out, const struct read_totals *t)
+{
+	out->has_before = t->before.is_known;
+	if (!out->has_before)
+		return;
+	out->before_found_blocks = t->before.blocks;
+	out->before_found_bytes = t->before.bytes;
+	out->before_blocks = totals_rest(t->before.blocks, t->before_frees);
+	out->before_bytes = totals_rest(t->before.bytes, t->before_free_bytes);
+}
+
 void totals_fill(struct snap_totals *out, const struct read_totals *t)
 {
 	*out = (struct snap_totals){ .allocs = t->allocs,
@@ -59,6 +70,7 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t)
 		.unwinds_shorter = t->unwinds_shorter,
 		.unwinds_longer = t->unwinds_longer };
 	mapped_fill(out, &t->mapped);
+	before_fill(out, t);
 }
 
 struct model_site totals_site(uint32_t id, const struct read_site *in)
