@@ -10,6 +10,7 @@
 #include "src/leak/access/exit_stop.h"
 #include "src/leak/analysis/block_words.h"
 #include "src/leak/analysis/word_reader.h"
+#include "src/leak/before.h"
 #include "src/proc/proc.h"
 
 #define BLOCKS_PER_PAGE (4096u / sizeof(struct leak_block))
@@ -85,6 +86,21 @@ static int blocks_read(struct leak_pass *s)
 	return rc != 0 ? rc : leak_blocks_finish(&s->blocks);
 }
 
+/* Adds the blocks that the program had before it was recorded. */
+static int before_add(struct leak_pass *s)
+{
+	struct leak_blocks fresh = { 0 };
+	bool whole;
+	int rc =
+		leak_before_blocks(s->access.segment, &s->access.space, &s->blocks, &fresh, &whole);
+
+	s->partial = !whole;
+	if (rc == 0)
+		rc = leak_blocks_patch(&s->blocks, NULL, 0, &fresh);
+	leak_blocks_free(&fresh);
+	return rc;
+}
+
 /* Reserves memory for as many blocks as are live now, but no more than the program's memory can
  * hold: a damaged segment may claim any number. */
 static void blocks_prepare(struct leak_pass *s)
@@ -110,7 +126,7 @@ static bool has_unknown(const struct leak_pass *s)
 {
 	struct read_totals t;
 
-	if (read_is_forked(s->access.segment))
+	if (read_is_forked(s->access.segment) || s->partial)
 		return true;
 	return read_totals(s->access.segment, &t) == 0 && t.untracked_blocks > 0;
 }
@@ -174,6 +190,8 @@ static int instant_read(struct leak_pass *s)
 		rc = continued(s, leak_access_detach(&s->access));
 	if (rc == 0)
 		rc = continued(s, blocks_read(s));
+	if (rc == 0)
+		rc = continued(s, before_add(s));
 	if (rc == 0)
 		rc = memory_read(s);
 	return rc;

@@ -20,6 +20,7 @@ struct leak_pass {
 	struct leak_live_table table; /* the live table, read as far as it can be before the stop */
 	struct leak_blocks blocks;
 	struct leak_blocks unsure; /* seen, but perhaps not live when the copy was made */
+	bool partial; /* not all blocks from before the recording are known */
 	uint64_t first_tick; /* blocks created then or later are unsure; 0: none */
 	struct leak_graph graph;
 	struct leak_thread_places *thread; /* where the threads' stacks and data were */

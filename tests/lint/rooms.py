@@ -29,7 +29,7 @@ MAY = {
     "src/attach": ["src/trace", "src/target", "src/read", "src/proc", "src/sym", "src/util", "preload/patch", "shm"],
     "src/leak/access": ["src/trace", "src/read", "src/proc", "src/util", "shm/copy.h"],
     "src/leak/analysis": ["src/leak/access", "src/trace", "src/read", "src/proc", "src/util", "shm/layout.h"],
-    "src/leak": ["src/leak", "src/trace", "src/read", "src/proc", "src/util"],
+    "src/leak": ["shm/before.h", "src/leak", "src/trace", "src/read", "src/proc", "src/util"],
     "src/scan": ["src/leak", "src/trace", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
     "src/memory": ["src/leak", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
     "src/marks": ["src/target", "src/read", "src/model", "src/proc", "src/util"],

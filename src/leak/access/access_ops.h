@@ -72,6 +72,7 @@ struct leak_access {
 	struct read_segment *segment;
 	pid_t pid;
 	enum leak_copying copying;
+	bool at_rest; /* no thread is to be inside malloc, or a hook, at the instant */
 	bool at_exit; /* it waits at its end: let it go on, and take its last instant */
 	struct leak_progress *progress; /* may be NULL */
 	char *message; /* TRACE_MESSAGE_MAX */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "src/leak/access/access_ops.h"
+#include "src/leak/access/at_rest.h"
 #include "src/leak/access/exit_stop.h"
 #include "src/leak/access/in_realloc.h"
 #include "src/util/clock.h"
@@ -65,6 +66,8 @@ static int mapping_open(struct leak_access *a)
 /* Threads that end cannot be resumed. */
 static unsigned realloc_wait(struct leak_access *a)
 {
+	if (!a->last && a->at_rest)
+		return leak_at_rest_await(a->segment, &a->stop, &a->space);
 	if (!a->last)
 		return leak_in_realloc_await(a->segment, &a->stop, &a->space);
 	leak_exit_stack_find(&a->exit, &a->space, a->last);

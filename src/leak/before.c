@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What there was before the recording (before.h). */
+#include "src/leak/before.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/before.h"
+#include "src/leak/access/access.h"
+#include "src/leak/analysis/heap_walk.h"
+#include "src/leak/live_table.h"
+#include "src/util/clock.h"
+#include "src/util/thread.h"
+
+/* ---- the blocks of an instant ---- */
+
+/* Drops what is in `known`, from `first` on, and gives the others their sites. */
+static void known_drop(
+	struct leak_blocks *b, uint32_t first, const struct leak_blocks *known, uint32_t site)
+{
+	uint32_t kept = first;
+
+	for (uint32_t i = first; i < b->count; i++) {
+		struct leak_block block = b->block[i];
+		uint32_t at = leak_blocks_from(known, block.addr);
+
+		if (at < known->count && known->block[at].addr == block.addr)
+			continue;
+		block.site = site + counter_size_bucket(block.size);
+		b->block[kept++] = block;
+	}
+	b->count = kept;
+}
+
+static int blocks_find(struct leak_space *space, const struct leak_blocks *known, uint32_t site,
+	struct leak_blocks *fresh, struct leak_heap_walk *walk)
+{
+	uint32_t first = fresh->count;
+	int rc = leak_heap_walk(space, fresh, walk);
+
+	if (rc == 0)
+		known_drop(fresh, first, known, site);
+	return rc;
+}
+
+int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
+	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole)
+{
+	struct leak_heap_walk walk;
+	struct read_before before;
+	int rc = read_before(segment, &before);
+
+	*whole = true;
+	if (rc != 0 || before.site == 0)
+		return rc;
+	rc = blocks_find(space, known, before.site, fresh, &walk);
+	*whole = rc == 0 && walk.whole;
+	return rc;
+}
+
+/* ---- one instant, for all viewers ---- */
+
+struct search {
+	struct leak_access access;
+	struct leak_access_report report;
+	struct leak_live_table table;
+	struct leak_blocks live, fresh;
+	const struct leak_before_other *other;
+	struct read_before before;
+	struct ht_before_class freed[HT_BEFORE_CLASSES]; /* until the instant */
+	struct leak_before *out;
+	int rc;
+};
+
+static void live_add(void *ctx, const struct read_block *b)
+{
+	struct search *s = ctx;
+	struct leak_block block = leak_live_table_block(b);
+
+	if (s->rc == 0)
+		s->rc = leak_blocks_add(&s->live, &block);
+}
+
+static int live_read(struct search *s)
+{
+	struct read_live_copy *frozen = s->table.frozen;
+	ssize_t n = read_blocks(
+		frozen ? read_live_copy_segment(frozen) : s->access.segment, live_add, s);
+
+	if (n < 0)
+		return (int)n;
+	return s->rc != 0 ? s->rc : leak_blocks_finish(&s->live);
+}
+
+/* What was there is what is, and what was freed since. */
+static int publish(struct search *s)
+{
+	struct ht_before b = { .ns = clock_monotonic_ns() };
+
+	memcpy(b.of, s->freed, sizeof(b.of));
+	for (uint32_t i = 0; i < s->fresh.count; i++) {
+		struct ht_before_class *c = &b.of[s->fresh.block[i].site - s->before.site];
+
+		c->blocks++;
+		c->bytes += s->fresh.block[i].size;
+		s->out->bytes += s->fresh.block[i].size;
+	}
+	s->out->blocks = s->fresh.count;
+	if (s->other)
+		b.of[BEFORE_OTHER] = (struct ht_before_class){ s->other->blocks, s->other->bytes };
+	return read_before_publish(s->access.segment, &b);
+}
+
+/* The process stands still, and goes on as soon as it may. */
+static int instant_read(struct search *s)
+{
+	struct leak_access *a = &s->access;
+	struct leak_heap_walk walk = { 0 };
+	int rc = leak_access_open(a);
+
+	if (rc == 0 && a->table)
+		return -EPERM; /* its library lends a copy; threads may be inside malloc there */
+	if (rc == 0)
+		rc = read_before_freed(a->segment, &s->before, s->freed);
+	if (rc == 0)
+		rc = leak_live_table_take(&s->table);
+	if (rc == 0)
+		rc = leak_access_detach(a);
+	if (rc == 0)
+		rc = live_read(s);
+	if (rc == 0)
+		rc = blocks_find(&a->space, &s->live, s->before.site, &s->fresh, &walk);
+	s->out->arenas = walk.arenas;
+	s->out->busy = s->report.busy;
+	s->out->whole = walk.whole && s->report.busy == 0;
+	return rc;
+}
+
+static void *search_run(void *ctx)
+{
+	struct search *s = ctx;
+	struct leak_access *a = &s->access;
+	int rc;
+
+	leak_access_prepare(a);
+	s->table = (struct leak_live_table){ .segment = a->segment, .pid = a->pid };
+	if (a->needs_table)
+		a->has_table = leak_live_table_freeze(&s->table);
+	s->rc = leak_access_take(a);
+	if (s->rc == 0) {
+		rc = instant_read(s);
+		s->rc = rc;
+		rc = leak_access_release(a);
+		s->rc = s->rc == 0 ? rc : s->rc;
+	}
+	leak_live_table_free(&s->table);
+	leak_access_reset(a);
+	return NULL;
+}
+
+/* In a thread that ends then, since it stops the process (stop.h). */
+static int search_once(struct search *s)
+{
+	pthread_t thread;
+	int rc;
+
+	leak_blocks_free(&s->live);
+	leak_blocks_free(&s->fresh);
+	rc = thread_start(&thread, THREAD_STACK_BYTES, search_run, s);
+	if (rc != 0)
+		return rc;
+	pthread_join(thread, NULL);
+	return s->rc;
+}
+
+/* Waits while another heaptop stops the process; a lost copy is not made again. */
+static int search(struct search *s)
+{
+	int rc;
+
+	while ((rc = search_once(s)) != 0) {
+		if (leak_access_is_locked(&s->access))
+			rc = leak_access_wait(&s->access);
+		else if (rc != -ENOMEM || !leak_access_retry_in_place(&s->access))
+			return rc;
+		if (rc != 0 && leak_access_is_locked(&s->access))
+			return rc;
+		*s->access.message = '\0';
+		s->rc = 0;
+	}
+	return 0;
+}
+
+static int known_or_publish(struct search *s)
+{
+	int rc = read_before(s->access.segment, &s->before);
+
+	if (rc == 0 && s->before.site == 0) {
+		snprintf(s->access.message, TRACE_MESSAGE_MAX,
+			"%d was recorded from its start: there is nothing from before",
+			(int)s->access.pid);
+		return -ENOENT;
+	}
+	s->out->known = rc == 0 && s->before.is_known;
+	if (rc != 0 || s->out->known)
+		return rc;
+	rc = search(s);
+	if (rc == 0)
+		rc = publish(s);
+	s->out->known = rc == -EEXIST;
+	return rc == -EEXIST ? 0 : rc;
+}
+
+int leak_before_publish(struct read_segment *segment, pid_t pid,
+	const struct leak_before_other *other, struct leak_progress *progress,
+	struct leak_before *out, char *message)
+{
+	uint64_t start_ns = clock_monotonic_ns();
+	struct search *s = calloc(1, sizeof(*s));
+	int rc = -ENOMEM;
+
+	*out = (struct leak_before){ 0 };
+	*message = '\0';
+	if (s) {
+		s->other = other;
+		s->out = out;
+		s->access = (struct leak_access){ .segment = segment,
+			.pid = pid,
+			.copying = LEAK_COPY_AUTO,
+			.at_rest = true,
+			.progress = progress,
+			.message = message,
+			.report = &s->report,
+			.space.pagemap = -1 };
+		rc = known_or_publish(s);
+		out->stop_ns = s->report.stop_ns;
+		out->copied = s->report.copied;
+		leak_access_close(&s->access);
+		leak_blocks_free(&s->live);
+		leak_blocks_free(&s->fresh);
+	}
+	free(s);
+	out->find_ns = clock_monotonic_ns() - start_ns;
+	if (rc != 0 && !*message)
+		snprintf(message, TRACE_MESSAGE_MAX, "the heap of %d cannot be read: %s", (int)pid,
+			strerror(-rc));
+	return rc;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What an attached program had allocated before it was recorded: glibc's heaps are walked through,
+ * at one instant at which no thread is inside malloc; what is in the live table was allocated
+ * since. Any thread; a thread of its own stops the process, and the call waits for it.
+ */
+#ifndef SRC_LEAK_BEFORE_H
+#define SRC_LEAK_BEFORE_H
+
+#include "src/leak/analysis/blocks.h"
+#include "src/leak/access/progress.h"
+#include "src/leak/access/space.h"
+#include "src/read/read.h"
+
+struct leak_before {
+	uint64_t blocks, bytes; /* of glibc's heaps that are live, in usable bytes */
+	bool known; /* another viewer has published it: nothing was done, and the rest is 0 */
+	bool whole; /* the heaps were understood, and no thread was inside malloc */
+	unsigned arenas; /* 0: there is no heap of glibc's */
+	unsigned busy; /* threads that did not leave malloc: each may count a block too many */
+	uint64_t stop_ns; /* how long the process stood still */
+	uint64_t find_ns; /* all of it */
+	bool copied; /* a copy was read, and the process went on */
+};
+
+/* What statistics of other allocators say was in use as the recording began. */
+struct leak_before_other {
+	uint64_t blocks, bytes;
+};
+
+/*
+ * Finds it and publishes it in the segment, if that was not done. `other` and `progress` may be
+ * NULL. 0, or -errno with one line in `message` (TRACE_MESSAGE_MAX); -ENOENT: the program was
+ * recorded from its start.
+ */
+int leak_before_publish(struct read_segment *segment, pid_t pid,
+	const struct leak_before_other *other, struct leak_progress *progress,
+	struct leak_before *out, char *message);
+
+/*
+ * For a leak scan, at its instant: appends to `fresh` the blocks in use that are not in `known`,
+ * which is finished, with their sites. *whole: there are no others. Nothing, if the program was
+ * recorded from its start. 0 or -errno.
+ */
+int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
+	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole);
+
+#endif
