@@ -141,6 +141,23 @@ static void intended_add(void *ctx, uint64_t addr, uint64_t tick)
 		leak_graph_root_block(&s->graph, i);
 }
 
+/* Each thread has an array, of which libc keeps a pointer to its second entry. Where ld.so is known
+ * to have allocated it, that explains it already. */
+static void dtvs_mark(struct leak_pass *s)
+{
+	uint64_t dtv;
+
+	for (size_t i = 0; i < s->threads; i++) {
+		uint64_t at = s->thread[i].tls.end != 0 ? s->thread[i].data + sizeof(dtv) : 0;
+		uint32_t block = at != 0 && leak_space_word(&s->access.space, at, &dtv)
+					 ? leak_blocks_find(&s->blocks, dtv)
+					 : LEAK_NONE;
+
+		if (block != LEAK_NONE)
+			leak_graph_root_rule(&s->graph, block, LEAK_BY_LOADER);
+	}
+}
+
 static int memory_read(struct leak_pass *s)
 {
 	struct leak_roots roots = { .kinds = s->request->roots,
@@ -159,6 +176,7 @@ static int memory_read(struct leak_pass *s)
 	leak_roots_scan(&roots, &s->access.space, &s->access.stop, &s->graph);
 	leak_block_words_scan(&s->access.space, &s->graph,
 		leak_block_words_readers(&s->access.space, s->out->access.copied));
+	dtvs_mark(s);
 	rc = continued(s, 0);
 	if (rc == 0)
 		rc = leak_word_reader_explain(&s->graph, &s->access.space);

@@ -121,7 +121,7 @@ static int64_t cache_add(struct leak_glibc_free_lists *f, const uint64_t *words)
 	return n < 0 ? n : off > COUNT_OFF ? -EINVAL : all;
 }
 
-int leak_glibc_free_lists_cache(struct leak_glibc_free_lists *f, uint64_t chunk)
+int leak_glibc_free_lists_cache(struct leak_glibc_free_lists *f, uint64_t chunk, bool first)
 {
 	uint64_t words[CACHE_WORDS];
 	size_t was = f->count;
@@ -131,7 +131,7 @@ int leak_glibc_free_lists_cache(struct leak_glibc_free_lists *f, uint64_t chunk)
 		    leak_space_has_shared(f->space)) != sizeof(words))
 		return 0;
 	n = cache_add(f, words);
-	if (n > 0)
+	if (n > 0 || (n == 0 && first))
 		return cache_note(f, chunk);
 	f->count = was;
 	return n == -ENOMEM ? (int)n : 0;

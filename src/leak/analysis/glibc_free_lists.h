@@ -26,8 +26,9 @@ struct leak_glibc_free_lists {
 int leak_glibc_free_lists_fastbins(
 	struct leak_glibc_free_lists *f, const struct leak_glibc_arena *a);
 /* `chunk` is in use and of LEAK_GLIBC_CACHE_CHUNK bytes: adds what is in it, if it is a thread's
- * cache. */
-int leak_glibc_free_lists_cache(struct leak_glibc_free_lists *f, uint64_t chunk);
+ * cache. An empty one looks like any block of zeros; `first`: it is the first chunk of an arena,
+ * which a cache is. */
+int leak_glibc_free_lists_cache(struct leak_glibc_free_lists *f, uint64_t chunk, bool first);
 /* After the last one: whether a chunk is free, by binary search. */
 void leak_glibc_free_lists_finish(struct leak_glibc_free_lists *f);
 bool leak_glibc_free_lists_has(const struct leak_glibc_free_lists *f, uint64_t chunk);

@@ -302,12 +302,24 @@ static bool is_cache(const struct leak_glibc_free_lists *f, uint64_t chunk)
 	return false;
 }
 
-static void caches_read(struct walk *w, uint32_t first)
+static bool is_first(const struct leak_glibc_arenas *arenas, uint64_t chunk)
+{
+	for (size_t i = 0; i < arenas->count; i++) {
+		const struct leak_glibc_arena *a = &arenas->arena[i];
+
+		if (chunk == (a->heap_bytes ? leak_glibc_arenas_first_chunk(a->at) : a->brk_start))
+			return true;
+	}
+	return false;
+}
+
+static void caches_read(struct walk *w, const struct leak_glibc_arenas *arenas, uint32_t first)
 {
 	for (uint32_t i = first; i < w->out->count && w->rc == 0; i++)
 		if (w->out->block[i].size == LEAK_GLIBC_CACHE_CHUNK - WORD)
-			w->rc = leak_glibc_free_lists_cache(
-				&w->lists, w->out->block[i].addr - HEADER);
+			w->rc = leak_glibc_free_lists_cache(&w->lists,
+				w->out->block[i].addr - HEADER,
+				is_first(arenas, w->out->block[i].addr - HEADER));
 }
 
 /* Drops the blocks that are free after all, and the caches. */
@@ -364,7 +376,7 @@ int leak_heap_walk(struct leak_space *s, struct leak_blocks *out, struct leak_he
 	result->arenas = (unsigned)arenas.count;
 	arenas_walk(&w, &arenas);
 	if (w.rc == 0)
-		caches_read(&w, first);
+		caches_read(&w, &arenas, first);
 	if (w.rc == 0)
 		free_drop(&w, first);
 	result->whole &= w.lists.whole && arenas.count > 0;
