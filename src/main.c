@@ -8,6 +8,7 @@
 #include "src/marks/mark_command.h"
 #include "src/run/batch.h"
 #include "src/run/config.h"
+#include "src/run/detach_command.h"
 #include "src/run/diff_command.h"
 #include "src/run/event_command.h"
 #include "src/run/file_kind.h"
@@ -20,6 +21,7 @@
 #include "src/run/replay_report.h"
 #include "src/run/trace_command.h"
 #include "src/run/still_report.h"
+#include "src/show/choose_show.h"
 #include "src/show/show.h"
 #include "src/util/large_stack.h"
 #include "tui/term.h"
@@ -75,10 +77,15 @@ static int run_all(void *ctx)
 		return mark_command_print(o.pid, o.mark_name) == 0 ? 0 : FAILURE_EXIT;
 	if (o.mode == OPTIONS_RECORD_SERVICE)
 		return record_service_run(&o);
+	if (o.mode == OPTIONS_DETACH)
+		return detach_command_run(&o);
 	if (o.mode == OPTIONS_LIST)
 		return list_command_print();
 	if (o.mode == OPTIONS_CLEAN)
 		return list_command_clean();
+	status = o.mode == OPTIONS_ATTACH ? choose_show(&o) : -1;
+	if (status >= 0)
+		return status;
 	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
 	if (o.trace)

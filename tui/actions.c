@@ -10,6 +10,7 @@
 #include "src/model/growth.h"
 #include "src/util/units.h"
 #include "tui/curses_api.h"
+#include "tui/detach.h"
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/moments.h"
@@ -467,7 +468,7 @@ void action_back(struct ui *ui, int may_quit, int key)
 		ui_message(ui, "the program still runs: q leaves it running, %sother keys cancel",
 			ui->options.readonly ? "" : "t ends it, ");
 		ui->leaving = true;
-	} else {
+	} else if (!detach_asks(ui)) {
 		ui->quit = true;
 	}
 }

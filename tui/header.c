@@ -24,6 +24,11 @@
 #define NARROW	      90 /* with fewer cells, words are left out */
 #define COMMAND_LEAST 14 /* with fewer cells, other facts of the title are dropped first */
 
+static bool is_recorded(const struct snapshot *snap)
+{
+	return snap->attach.how == SNAP_ATTACH_NOT || snap->attach.how == SNAP_ATTACH_DONE;
+}
+
 static enum draw_style header_state_style(const struct snapshot *snap)
 {
 	switch (snap->state) {
@@ -38,7 +43,7 @@ static enum draw_style header_state_style(const struct snapshot *snap)
 	case SNAP_RUNNING:
 		break;
 	}
-	return STYLE_GOOD;
+	return is_recorded(snap) ? STYLE_GOOD : STYLE_WARN;
 }
 
 static void header_state(const struct ui *ui, struct infoline *s)
@@ -51,7 +56,7 @@ static void header_state(const struct ui *ui, struct infoline *s)
 	if (ui->frozen)
 		infoline_right(s, 90, STYLE_WARN, "%s FROZEN %s", draw_glyph(GLYPH_FROZEN),
 			units_uptime(clock, ui_now_ns(ui) - ui->frozen_ns));
-	if (snap->state != SNAP_RUNNING)
+	if (snap->state != SNAP_RUNNING || !is_recorded(snap))
 		infoline_right(
 			s, 91, header_state_style(snap), "%s", snapshot_state_text(snap, text));
 	else if (!ui->frozen && !*badge)
@@ -181,6 +186,16 @@ static void header_of_now(const struct ui *ui, struct infoline *s)
 			s, 97, STYLE_MOMENT, shown_moment_is_replay(ui) ? " at the end " : " now ");
 }
 
+/* How often all threads of the program stood still while heaptop attached, and for how long. */
+static void header_pauses(const struct snap_attach *a, struct infoline *s)
+{
+	char longest[UNITS_MAX];
+
+	if (a->pauses)
+		infoline_right(s, 30, STYLE_PLAIN, "%u pause%s, longest %s", a->pauses,
+			units_plural(a->pauses), units_duration(longest, a->longest_ns));
+}
+
 /* After the end: the last value read, or the maximum that the kernel reported. */
 static void header_rss(const struct ui *ui, int y, unsigned width)
 {
@@ -189,6 +204,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 	struct infoline s = INFOLINE_INIT;
 	char a[UNITS_MAX];
 
+	header_pauses(&ui->current->attach, &s);
 	header_bar(&s, "RSS ", p->rss, p->hwm, width);
 	header_of_now(ui, &s);
 	if (!p->valid || (ended && !p->rss))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "tui/actions.h"
 #include "tui/curses_api.h"
+#include "tui/detach.h"
 #include "tui/detail_source.h"
 #include "tui/draw.h"
 #include "tui/find.h"
@@ -58,6 +59,8 @@ const struct key_binding keys_table[] = {
 		"this help (also ?)" },
 	{ PROG, "F2", { KEY_F(2), 0 }, IN_DATA | IN_SETTINGS, view_settings_open, 0, PLACE_BAR, "Setup",
 		NULL, NULL, "settings: columns, order, appearance, naming rules" },
+	{ PROG, "D", { 'D', 0 }, IN_DATA | CHANGES, detach_key, 0, PLACE_HINT, "detach", NULL, NULL,
+		"detach: end the recording, the program runs on; asks first" },
 	{ MOVE, "Up k", { KEY_UP, 'k', KEY_CTRL('p'), 0 }, IN_ALL, action_move, LIST_UP, PLACE_HELP,
 		NULL, NULL, NULL, "one row up (also ^P)" },
 	{ MOVE, "Down j", { KEY_DOWN, 'j', KEY_CTRL('n'), 0 }, IN_ALL, action_move, LIST_DOWN, PLACE_HELP,
@@ -393,6 +396,7 @@ static const struct {
 	{ view_marks_mark, view_marks_can_mark },
 	{ action_freeze, action_can_freeze },
 	{ action_sample, action_can_sample },
+	{ detach_key, detach_can },
 	{ action_save, action_can_save },
 	{ action_kinds, action_has_kinds },
 	{ settings_sync_save, settings_can_save },

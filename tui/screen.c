@@ -12,6 +12,7 @@
 #include "src/util/text.h"
 #include "tui/actions.h"
 #include "tui/curses_api.h"
+#include "tui/detach.h"
 #include "tui/draw.h"
 #include "tui/find.h"
 #include "tui/group.h"
@@ -43,6 +44,8 @@ void screen_init(struct ui *ui, const struct tui_source *source, const struct tu
 	if (options->ignored)
 		ui->ignored = ignored_new(options->ignored);
 	find_filter_set(ui, options->filter);
+	if (options->greeting)
+		ui_message(ui, "%s", options->greeting);
 	settings_sync_start(ui);
 }
 
@@ -93,6 +96,8 @@ void screen_key(struct ui *ui, int key)
 		ui->quit = true;
 		return;
 	}
+	if (detach_answer(ui, key))
+		return;
 	if (key != 'q' && key != KEY_F(10))
 		ui->leaving = false;
 	keys_dispatch(ui, key);

@@ -134,6 +134,13 @@ struct tui_source {
 	long (*bytes)(void *ctx, uint64_t addr, void *out, size_t bytes);
 	/* Terminates the launched program (SIGTERM). NULL: we did not launch it. */
 	void (*end)(void *ctx);
+	/*
+	 * Ends the recording of the program, which runs on; `msg` gets a line. 0 or -errno. NULL:
+	 * there is no program. `keep`: a program that heaptop attached to stays recorded when the
+	 * screen is left.
+	 */
+	int (*detach)(void *ctx, char *msg, size_t cap);
+	void (*keep)(void *ctx);
 	/* Monotonic ns; tests fix it. */
 	uint64_t (*now_ns)(void *ctx);
 	/* Writes the settings to their file; `msg` gets a line that says where, or why not. 0 or
@@ -177,6 +184,9 @@ struct tui_options {
 	bool readonly; /* keys that change the program, write files or start commands are refused */
 	/* We launched the program: `q` asks before it leaves a running one. */
 	bool launched;
+	/* heaptop attached to it: `q` asks before it detaches. */
+	bool asks_to_detach;
+	const char *greeting; /* the first message, unless there is trouble; or NULL */
 };
 
 /*

@@ -306,6 +306,7 @@ struct ui {
 	uint64_t message_ns;
 	int pending; /* first key of a pair (g g), or 0 */
 	bool leaving; /* the next `q` quits */
+	bool detaching; /* the next `D` detaches */
 	/* Requests to the loop. */
 	bool quit, suspend, repaint, delay_changed;
 	bool had_ages, had_threads; /* the last snapshot was requested with them */

@@ -262,6 +262,8 @@ static void sites_draw_empty(const struct ui *ui)
 			? "counting live blocks by thread"
 		: ui->shown->nsites
 			? "no call site matches the filter: \\ changes it, Esc clears it"
+		: ui->shown->attach.how == SNAP_ATTACH_OUTSIDE
+			? "no call sites: the program is not recorded; F8 shows its memory"
 			: "no call sites yet: the program has not allocated anything";
 
 	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, why);

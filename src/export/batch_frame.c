@@ -104,7 +104,8 @@ static unsigned frame_site_cells(const struct snapshot *s, const struct export_o
 static void frame_process(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	char state[48], age[UNITS_MAX], memory[UNITS_MAX], moment[SNAP_MOMENT_MAX];
+	char attached[SNAP_ATTACH_MAX], state[48], age[UNITS_MAX], memory[UNITS_MAX],
+		moment[SNAP_MOMENT_MAX];
 	unsigned tenths = s->viewer_cpu_percent > 0 && s->viewer_cpu_percent < 1e6
 				  ? (unsigned)(s->viewer_cpu_percent * 10 + 0.5)
 				  : 0;
@@ -116,6 +117,8 @@ static void frame_process(
 	strbuf_printf(out, "  up %s", units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "  self %u.%u%%cpu %s\n", tenths / 10, tenths % 10,
 		units_bytes(memory, s->viewer_rss));
+	if (*snapshot_attach_text(s, attached))
+		strbuf_printf(out, "%s\n", attached);
 	if (s->moment != SNAP_NOW)
 		strbuf_printf(out, "! this is %s\n", snapshot_moment_text(s, moment));
 	if (s->notice)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/export/allocators.h"
+#include "src/export/attached.h"
 #include "src/export/export.h"
 #include "src/export/json_stack.h"
 #include "src/export/mapped.h"
@@ -566,6 +567,7 @@ static void json_snapshot(
 	json_proc(w, &s->proc);
 	memory_json(w, o);
 	json_self(w, s);
+	attached_json(w, s);
 	json_sampling(w, &s->sampling);
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);

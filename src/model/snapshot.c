@@ -51,13 +51,28 @@ void snapshot_unref(struct snapshot *s)
 		release(owner);
 }
 
+const char *snapshot_attach_text(const struct snapshot *s, char buf[SNAP_ATTACH_MAX])
+{
+	const struct snap_attach *a = &s->attach;
+	char longest[UNITS_MAX], all[UNITS_MAX];
+
+	buf[0] = '\0';
+	if (a->pauses)
+		snprintf(buf, SNAP_ATTACH_MAX, "attached: %u pause%s, longest %s, %s in all",
+			a->pauses, units_plural(a->pauses), units_duration(longest, a->longest_ns),
+			units_duration(all, a->total_ns));
+	return buf;
+}
+
 const char *snapshot_state_text(const struct snapshot *s, char buf[48])
 {
 	switch (s->state) {
 	case SNAP_STARTING:
 		return "starting";
 	case SNAP_RUNNING:
-		return "running";
+		return s->attach.how == SNAP_ATTACH_OUTSIDE ? "not recorded"
+		       : s->attach.how == SNAP_ATTACH_ENDED ? "detached"
+							    : "running";
 	case SNAP_EXITED:
 		if (s->exit_status < 0)
 			return "exited";

@@ -443,6 +443,21 @@ enum snap_moment {
 	SNAP_RANGE, /* the same, and the sites' `since` is from `range_from_ns` to it */
 };
 
+/* How the recording of a process that was not started under heaptop came about. */
+enum snap_attach_how {
+	SNAP_ATTACH_NOT, /* by this viewer, at least */
+	SNAP_ATTACH_DONE, /* this viewer attached to it: the recording begins then */
+	SNAP_ATTACH_ENDED, /* and has detached from it: figures are those of then */
+	SNAP_ATTACH_OUTSIDE, /* it is not recorded: only what the kernel says is known */
+};
+
+/* What attaching has cost the process: all of its threads stood still meanwhile. */
+struct snap_attach {
+	enum snap_attach_how how;
+	uint32_t pauses;
+	uint64_t longest_ns, total_ns;
+};
+
 struct value_info; /* value.h */
 
 struct snapshot {
@@ -466,6 +481,7 @@ struct snapshot {
 	uint64_t range_from_ns; /* since the program's start */
 	const struct snap_range *range; /* SNAP_RANGE: NULL: unknown */
 	uint64_t newest_ns; /* uptime at the last moment known; 0: that of `base`, or this one */
+	struct snap_attach attach;
 	/* who */
 	pid_t pid;
 	const char *command; /* argv joined by spaces, cleaned */
@@ -563,6 +579,10 @@ struct snap_detail {
 void snapshot_ref(struct snapshot *s);
 /* Frees it with the last reference, and calls `release`. snapshot_unref(NULL) is fine. */
 void snapshot_unref(struct snapshot *s);
+/* "attached: 3 pauses, longest 400us, 900us in all"; "" if nothing was attached to. Returns `buf`.
+ */
+#define SNAP_ATTACH_MAX 96
+const char *snapshot_attach_text(const struct snapshot *s, char buf[SNAP_ATTACH_MAX]);
 /* "running", "exited 0", "killed by SIGSEGV", "starting", "gone", "copied": for screen and text. */
 const char *snapshot_state_text(const struct snapshot *s, char buf[48]);
 /* A sampling rate, as a whole power of two if it is one: "512k", "1M". */

@@ -13,7 +13,8 @@ enum fact {
 	RUN = 1 << 1,
 	ATTACH = 1 << 2,
 	READ = 1 << 3,
-	OTHER_MODE = 1 << 4, /* -l, --clean, --mark, --record-service: they show no program */
+	OTHER_MODE = 1 << 4, /* -l, --clean, --mark, --detach, --record-service: they show no
+				program */
 	BATCH = 1 << 5,
 	REPORT = 1 << 6,
 	SCREEN = 1 << 7, /* neither of the two */
@@ -50,7 +51,10 @@ enum fact {
 	TRACE = 1ull << 47,
 	RECORD_LIMIT = 1ull << 48,
 	RECORD_RATE = 1ull << 49,
-	ALLOCATORS = 1ull << 52
+	ALLOCATORS = 1ull << 52,
+	DETACH = 1ull << 53, /* which is also OTHER_MODE */
+	KEEP = 1ull << 54,
+	ATTACH_TIMEOUT = 1ull << 55
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -59,9 +63,11 @@ static const struct rule {
 	const char *message;
 } rules[] = {
 	{ NO_MODE, NO_MODE, 0, "nothing to watch: give a COMMAND, -a PID or -r FILE" },
+	{ ATTACH_TIMEOUT, 0, ATTACH | DETACH, "--attach-timeout requires -a or --detach" },
+	{ KEEP, 0, ATTACH, "--keep requires -a PID" },
 	{ BATCH | REPORT | OUTPUT, OTHER_MODE, 0,
-		"-l, --clean, --mark and --record-service cannot be combined with -b, --report or "
-		"-o" },
+		"-l, --clean, --mark, --detach and --record-service cannot be combined with -b, "
+		"--report or -o" },
 	{ MARK_EVERY, 0, RUN | ATTACH, "--mark-every requires a COMMAND or -a PID" },
 	{ MARK_EVERY, READONLY, 0, "--mark-every writes a file: not with --readonly" },
 	{ RECORD, 0, RUN | ATTACH, "--record requires a COMMAND or -a PID" },
@@ -114,7 +120,7 @@ static const struct rule {
 		"--trace requires -a PID, and excludes -b, --report, --readonly and "
 		"--record-events" },
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
-	{ ALLOCATORS, 0, RUN, "--allocators requires a COMMAND" },
+	{ ALLOCATORS, 0, RUN | ATTACH, "--allocators requires a COMMAND or -a PID" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
@@ -128,6 +134,7 @@ static uint64_t mode_fact(const struct options *o)
 		[OPTIONS_CLEAN] = OTHER_MODE,
 		[OPTIONS_DIFF] = DIFF,
 		[OPTIONS_MARK] = OTHER_MODE,
+		[OPTIONS_DETACH] = OTHER_MODE | DETACH,
 		[OPTIONS_RECORD_SERVICE] = OTHER_MODE };
 
 	return facts[o->mode];
@@ -173,6 +180,8 @@ static uint64_t facts_of(const struct options *o)
 		{ o->headless, HEADLESS },
 		{ o->at, AT },
 		{ o->allocators, ALLOCATORS },
+		{ o->attach.keep, KEEP },
+		{ o->attach.timeout_ns != OPTIONS_ATTACH_NS, ATTACH_TIMEOUT },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
 		{ !o->batch && !o->report && o->mode != OPTIONS_READ && o->mode != OPTIONS_DIFF,
 			LIVE_SCREEN },

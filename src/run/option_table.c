@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include "src/run/option_attach.h"
 #include "src/run/option_values.h"
 
 enum long_key {
@@ -50,14 +51,24 @@ enum long_key {
 	KEY_RECORD_SERVICE,
 	KEY_RECORD_EVENTS,
 	KEY_LOSSLESS,
-	KEY_TRACE
+	KEY_TRACE,
+	KEY_WAIT,
+	KEY_ATTACH_TIMEOUT,
+	KEY_KEEP,
+	KEY_DETACH
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
 
 /* clang-format off */
 const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
-	{ 'a', "attach", "PID", option_values_attach, 0, "watch a process that already carries the library" },
+	{ 'a', "attach", "PID", option_attach_process, 0,
+		"watch running processes: PID,PID or a NAME" },
+	{ KEY_WAIT, "wait", "NAME", option_attach_wait, 0, "wait until a program of that NAME starts" },
+	{ KEY_ATTACH_TIMEOUT, "attach-timeout", "SECS", option_attach_timeout, 0,
+		"wait SECS at most for a safe point (default 30)" },
+	{ KEY_KEEP, "keep", NULL, FLAG(attach.keep), "with -a: leave the process recorded" },
+	{ KEY_DETACH, "detach", "PID", option_attach_detach, 0, "end the recording of a running process" },
 	{ 'r', "read", "FILE", option_values_read, 0, "read a recording, report or segment left behind" },
 	{ KEY_DIFF, "diff", "FILE", option_values_diff, 0,
 		"compare two runs: A B, or A1 A2... -- B1 B2..." },
@@ -95,7 +106,8 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_ONLY, "only", "EXPR", option_values_only, 0, "one row for those without a matching frame" },
 	{ KEY_GROUP, "group", "BY", option_values_group, 0,
 		"sum up by caller, function, file, module, thread" },
-	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
+	{ 't', "tree", NULL, FLAG(tree),
+		"start in the call tree; --tree PID: attach to all" },
 	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
 		"refuse keys that steer, write or start anything" },
 	{ KEY_SOURCE_PATH, "source-path", "DIRS", option_values_source_path, 0,

@@ -27,7 +27,8 @@
 enum options_mode {
 	OPTIONS_NONE, /* never seen by the caller */
 	OPTIONS_RUN, /* `command`: start it and watch it */
-	OPTIONS_ATTACH, /* -a: `pid` */
+	OPTIONS_ATTACH, /* -a, --tree PID, --wait: `pid`, or `attach` says how to find it */
+	OPTIONS_DETACH, /* --detach: `attach.pids` */
 	OPTIONS_READ, /* -r: `file` */
 	OPTIONS_LIST,
 	OPTIONS_CLEAN,
@@ -76,6 +77,21 @@ enum options_follow {
 	OPTIONS_FOLLOW_NO
 };
 
+#define OPTIONS_PIDS_MAX  32u
+#define OPTIONS_ATTACH_NS UINT64_C(30000000000)
+
+/* Which processes -a means, and what becomes of them. */
+struct options_attach {
+	bool choose; /* -a alone: from a list of all */
+	const char *name; /* -a NAME, --wait NAME; NULL: by `pids` */
+	bool wait; /* --wait: until there is one that begins after us */
+	bool descendants; /* --tree PID: those of `pids[0]`, too */
+	pid_t pids[OPTIONS_PIDS_MAX]; /* -a 12,15: the first is options.pid */
+	unsigned count;
+	uint64_t timeout_ns; /* to wait for a point where a process can be attached to */
+	bool keep; /* leave it recorded */
+};
+
 /* The files of one side of --diff. */
 struct options_side {
 	const char *file[DIFF_RUNS_MAX];
@@ -86,7 +102,8 @@ struct options_side {
 struct options {
 	enum options_mode mode;
 	char *const *command; /* argv of COMMAND, NULL-terminated */
-	pid_t pid;
+	pid_t pid; /* 0: not known yet, see `attach` */
+	struct options_attach attach;
 	const char *file;
 	struct options_side diff[2]; /* A and B */
 	/* Output. With neither batch nor report: the screen. */

@@ -154,8 +154,8 @@ int option_values_mode(struct options *o, enum options_mode mode, struct option_
 {
 	if (o->mode != OPTIONS_NONE && o->mode != mode)
 		return error_set(why,
-			"only one of COMMAND, -a, -r, -l, --diff, --clean, --mark and "
-			"--record-service can be given");
+			"only one of COMMAND, -a, -r, -l, --diff, --clean, --mark, --detach, "
+			"--wait and --record-service can be given");
 	o->mode = mode;
 	return 0;
 }
@@ -170,11 +170,6 @@ static int pid_parse(
 		return error_set(why, "must be a process ID");
 	o->pid = (pid_t)pid;
 	return option_values_mode(o, mode, why);
-}
-
-int option_values_attach(struct options *o, const char *value, struct option_error *why)
-{
-	return pid_parse(o, OPTIONS_ATTACH, value, why);
 }
 
 int option_values_mark(struct options *o, const char *value, struct option_error *why)

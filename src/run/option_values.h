@@ -17,7 +17,6 @@ struct option_error {
 /* Stores a value: 0, or -EINVAL with `why` filled. */
 typedef int option_values_set(struct options *o, const char *value, struct option_error *why);
 
-option_values_set option_values_attach;
 option_values_set option_values_mark;
 option_values_set option_values_mark_every;
 option_values_set option_values_diff;

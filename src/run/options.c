@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include "src/run/option_attach.h"
 #include "src/run/option_help.h"
 #include "src/run/option_rules.h"
 #include "src/run/option_table.h"
@@ -144,6 +145,29 @@ static bool diff_files_take(struct options *o, char *const argv[], int before)
 	return false;
 }
 
+/* "--tree PID", where getopt_long stopped: after the option, which takes no value by itself. */
+static bool tree_process_take(struct options *o, char *const argv[], int before)
+{
+	const char *word = argv[optind], *option = argv[optind - 1];
+
+	if (!word || optind != before || strncmp(option, "--t", 3) != 0 ||
+		strncmp("--tree", option, strlen(option)) != 0 || !option_attach_tree(o, word))
+		return false;
+	optind++;
+	return true;
+}
+
+/* -a without a value: it is the last word, or an option follows, which getopt_long took for one. */
+static bool attach_is_alone(int key, char *const argv[])
+{
+	if (key == ':')
+		return optopt == 'a';
+	if (key != 'a' || optarg[0] != '-' || optarg != argv[optind - 1])
+		return false;
+	optind--;
+	return true;
+}
+
 /* Without "--", A B. What is wrong, or NULL. */
 static const char *diff_sides_set(struct options *o)
 {
@@ -181,6 +205,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.history_limit = OPTIONS_HISTORY_BYTES,
 		.record_limit = OPTIONS_RECORD_BYTES,
 		.record_rate = OPTIONS_RECORD_HOURLY,
+		.attach.timeout_ns = OPTIONS_ATTACH_NS,
 		.depth = OPTIONS_DEPTH_DEFAULT };
 	getopt_lists_make(&getopt_lists);
 	opterr = 0;
@@ -189,8 +214,14 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		key = getopt_long(argc, argv, getopt_lists.letters, getopt_lists.names, NULL);
 		if (key == -1 && o->mode == OPTIONS_DIFF && diff_files_take(o, argv, before))
 			continue;
+		if (key == -1 && tree_process_take(o, argv, before))
+			continue;
 		if (key == -1)
 			break;
+		if (attach_is_alone(key, argv)) {
+			optarg = NULL;
+			key = 'a';
+		}
 		if (key == '?')
 			status = usage_unknown(err, argv[before]);
 		else if (key == ':')

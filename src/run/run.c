@@ -14,12 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/run/launch_environment.h"
+#include "src/run/attachment.h"
 #include "src/run/event_option.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
 #include "src/run/mark_timer.h"
 #include "src/run/program_asks.h"
+#include "src/run/remains.h"
+#include "src/run/suppression_files.h"
 #include "src/marks/marks.h"
 #include "src/target/output.h"
 #include "src/target/prepare.h"
@@ -43,6 +45,7 @@ struct run {
 	const struct options *options;
 	struct process_tree *watch;
 	struct prepared *prepared; /* of a launched program */
+	struct attachment *attachment; /* with -a */
 	struct target_child child; /* the launched program; pid 0 otherwise */
 	int child_fd; /* pidfd: readable when it has ended; -1 */
 	bool ended; /* launched and ended */
@@ -99,14 +102,14 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 
 static int open_attach(struct run *r)
 {
-	char message[TARGET_MESSAGE_MAX];
-	struct target_segment found;
-	int rc;
+	int rc = attachment_open(&r->attachment, r->options);
 
-	if (target_find(r->options->pid, &found, message) != 0)
-		return failure_print(message);
-	rc = watch_start(r, found.path, 0, r->options->pid);
-	return rc ? rc : event_option_start(&r->past.events, r->options, run_session(r));
+	if (rc == 0)
+		rc = watch_start(r, attachment_path(r->attachment),
+			attachment_family(r->attachment), r->options->pid);
+	if (rc != 0)
+		return rc;
+	return event_option_start(&r->past.events, r->options, run_session(r));
 }
 
 /* With --leak-check all processes wait at their end for a scan; without, the launched program on
@@ -210,22 +213,6 @@ static int open_launch(struct run *r, const struct winsize *screen)
 	return rc;
 }
 
-/* Before anything is started, so that an error in a file is reported first. */
-static int suppression_files_load(struct run *r)
-{
-	char message[SUPPRESSIONS_MESSAGE_MAX];
-
-	if (r->options->nsuppressions == 0)
-		return 0;
-	r->suppressions = suppressions_new();
-	if (!r->suppressions)
-		return failure_print_errno("cannot load suppressions", -ENOMEM);
-	for (unsigned i = 0; i < r->options->nsuppressions; i++)
-		if (suppressions_load(r->suppressions, r->options->suppressions[i], message) != 0)
-			return failure_print(message);
-	return 0;
-}
-
 static int program_open(struct run *r, const struct winsize *screen)
 {
 	switch (r->options->mode) {
@@ -239,6 +226,7 @@ static int program_open(struct run *r, const struct winsize *screen)
 	case OPTIONS_LIST:
 	case OPTIONS_CLEAN:
 	case OPTIONS_DIFF:
+	case OPTIONS_DETACH:
 	case OPTIONS_MARK:
 	case OPTIONS_RECORD_SERVICE:
 		break;
@@ -260,7 +248,7 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 	r->child.pty = -1;
 	rc = limits_check(message) != 0 ? failure_print(message) : launch_environment_check(o);
 	if (rc == 0)
-		rc = suppression_files_load(r);
+		rc = suppression_files_load(o, &r->suppressions);
 	if (rc == 0)
 		rc = program_open(r, screen);
 	if (rc == 0) {
@@ -343,6 +331,28 @@ bool run_alive(const struct run *r)
 	return r->child.pid ? !r->ended : session_alive(process_tree_session(r->watch));
 }
 
+bool run_attached(const struct run *r)
+{
+	return attachment_is_ours(r->attachment);
+}
+
+const struct snap_attach *run_attach_facts(const struct run *r)
+{
+	return r->attachment ? attachment_facts(r->attachment) : NULL;
+}
+
+int run_detach(struct run *r, char *msg, size_t cap)
+{
+	if (r->attachment)
+		return attachment_detach(r->attachment, msg, cap);
+	return attachment_detach_process(r->child.pid, r->options, msg, cap);
+}
+
+void run_keep(struct run *r)
+{
+	attachment_keep(r->attachment);
+}
+
 /* ---- ticks ---- */
 
 /* Passes the kernel's accounting to the session once the child is reaped. */
@@ -369,13 +379,25 @@ static void child_poll(struct run *r)
  * recording that ended. */
 static void notice_update(struct run *r, const struct snapshot *s)
 {
+	const char *attached = attachment_notice(r->attachment);
 	bool silent = s && s->state == SNAP_STARTING &&
 		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
 
 	session_notice(process_tree_session(r->watch),
-		silent ? "no data: the program runs without libheaptop.so (its environment was "
-			 "emptied, or the dynamic loader refused the library)"
-		       : past_notice(&r->past));
+		attached ? attached
+		: silent ? "no data: the program runs without libheaptop.so (its environment was "
+			   "emptied, or the dynamic loader refused the library)"
+			 : past_notice(&r->past));
+}
+
+/* What the session cannot know. */
+static void attachment_tell(struct run *r)
+{
+	if (!r->attachment)
+		return;
+	session_attached(run_session(r), attachment_facts(r->attachment));
+	if (attachment_notice(r->attachment))
+		session_notice(run_session(r), attachment_notice(r->attachment));
 }
 
 struct snapshot *run_tick(struct run *r)
@@ -387,6 +409,7 @@ struct snapshot *run_tick(struct run *r)
 	child_poll(r);
 	mark_timer_check(&r->marks, r->options->mark_every_ns, process_tree_session(r->watch));
 	process_tree_sample_adjust(r->watch);
+	attachment_tell(r);
 	s = session_tick(process_tree_session(r->watch));
 	error = errno;
 	past_add(&r->past, r->watch, s);
@@ -480,44 +503,13 @@ static void end_await(struct run *r)
 	}
 }
 
-/* Death by one of these signals is a crash, whose segment is worth inspecting. */
-static bool is_crash(int wait_status)
-{
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
-		SIGKILL };
-
-	for (size_t i = 0; WIFSIGNALED(wait_status) && i < sizeof(signals) / sizeof(signals[0]);
-		i++)
-		if (WTERMSIG(wait_status) == signals[i])
-			return true;
-	return false;
-}
-
-static void remains_print(const struct run *r, const char *kept)
-{
-	if (kept)
-		fprintf(stderr,
-			"heaptop: the program was killed by SIG%s; to inspect its heap: heaptop -r "
-			"%s\n",
-			sigabbrev_np(WTERMSIG(r->wait_status)), kept);
-	else if (r->ending && !r->ended && !r->hang_up)
-		fprintf(stderr,
-			"heaptop: process %d did not end on SIGTERM and is still running: kill -9 "
-			"%d\n",
-			r->child.pid, r->child.pid);
-	else if (r->child.pid && !r->ended && !r->hang_up)
-		fprintf(stderr,
-			"heaptop: process %d is still running; to watch it again: heaptop -a %d\n",
-			r->child.pid, r->child.pid);
-}
-
 /* A launched program's segment, and that of a program that ended while we were attached: there may
  * be no one else to remove it. A file that the user names stays. */
 static bool is_ours_to_remove(const struct run *r)
 {
 	if (!r->watch || r->options->mode == OPTIONS_READ)
 		return false;
-	return r->child.pid ||
+	return r->child.pid || attachment_is_ours(r->attachment) ||
 	       session_identity(process_tree_session(r->watch))->state == HT_STATE_EXITED;
 }
 
@@ -579,12 +571,19 @@ int run_close(struct run *r)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);
 	family_await(r);
+	if (r->attachment && r->watch)
+		attachment_leave(r->attachment);
 	if (is_ours_to_remove(r))
-		kept = process_tree_remove(r->watch, r->ended && is_crash(r->wait_status));
+		kept = process_tree_remove(r->watch, r->ended && remains_is_crash(r->wait_status));
 	if (r->output_open && !r->ended && !r->hang_up)
 		output_leave(r->child.pty, r->child.pid);
-	remains_print(r, kept);
-	if (r->watch && r->child.pid)
+	remains_print(&(struct remains){ .child = r->child.pid,
+		.ended = r->ended,
+		.asked = r->ending,
+		.hung_up = r->hang_up,
+		.wait_status = r->wait_status,
+		.kept = kept });
+	if (r->watch && (r->child.pid || attachment_is_ours(r->attachment)))
 		process_tree_disown(r->watch);
 	output_free(r->output);
 	if (r->child.pty >= 0)
@@ -592,6 +591,7 @@ int run_close(struct run *r)
 	if (r->child_fd >= 0)
 		close(r->child_fd);
 	process_tree_free(r->watch);
+	attachment_free(r->attachment);
 	suppressions_free(r->suppressions);
 	prepare_end(r->prepared, false);
 	free(r);

@@ -62,6 +62,15 @@ void run_output_resize(struct run *r, int rows, int cols);
 int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds, int max);
 bool run_ready(struct run *r, struct session *shown);
 
+/* Whether this run has attached to a process, and not yet detached from it. */
+bool run_attached(const struct run *r);
+/* What -a did. NULL: the program was not attached to. */
+const struct snap_attach *run_attach_facts(const struct run *r);
+/* Ends the recording of the program, which runs on. 0 or -errno, with a line in `msg`. */
+int run_detach(struct run *r, char *msg, size_t cap);
+/* run_close leaves it recorded instead. */
+void run_keep(struct run *r);
+
 /* Asks the launched program to end. */
 void run_end(struct run *r);
 /* The launched program is about to end by itself: run_close waits for it. */

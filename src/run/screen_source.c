@@ -325,6 +325,20 @@ void screen_source_end(void *screen)
 	run_end(s->run);
 }
 
+int screen_source_detach(void *screen, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+
+	return run_detach(s->run, msg, cap);
+}
+
+void screen_source_keep(void *screen)
+{
+	struct screen_source *s = screen;
+
+	run_keep(s->run);
+}
+
 /* A request as people type it: a limit with its percent sign, or a rate. */
 static int sampling_parse(const char *text, struct sampling_request *request)
 {

@@ -66,6 +66,7 @@ struct session {
 	int exit_status, signal;
 	char signal_name[LIVENESS_SIGNAL_MAX];
 	const char *notice;
+	struct snap_attach attach;
 	char *stopped; /* the library's report that it records nothing, or not all; or NULL */
 	struct liveness liveness;
 	struct sampling sampler;
@@ -188,6 +189,11 @@ const char *session_path(const struct session *s)
 void session_notice(struct session *s, const char *line)
 {
 	s->notice = line;
+}
+
+void session_attached(struct session *s, const struct snap_attach *a)
+{
+	s->attach = *a;
 }
 
 void session_children(struct session *s, const struct snapshot *const *children, size_t count)
@@ -455,6 +461,8 @@ static void fill_head(
 	h->exe = s->command->exe;
 	h->forked = s->identity.forked;
 	h->state = s->state;
+	if (s->state == SNAP_STARTING && s->attach.how == SNAP_ATTACH_OUTSIDE)
+		h->state = SNAP_RUNNING; /* no library will report */
 	h->exit_status = s->exit_status;
 	h->signal = s->signal;
 	h->signal_name =
@@ -469,6 +477,7 @@ static void fill_head(
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
 	h->notice = notice_choose(s, t, h);
+	h->attach = s->attach;
 	h->leaks = s->leaks;
 	h->children = s->children;
 	h->nchildren = s->nchildren;

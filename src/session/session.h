@@ -44,6 +44,8 @@ void session_replaced(struct session *s);
 bool session_alive(const struct session *s);
 /* A line for snapshot.notice, static or owned by the caller for the session's life; NULL clears. */
 void session_notice(struct session *s, const char *line);
+/* How the process came to be recorded, for the snapshots from now on. */
+void session_attached(struct session *s, const struct snap_attach *a);
 /* Snapshots of children and earlier images to show below this one; must outlive its snapshots. */
 void session_children(struct session *s, const struct snapshot *const *children, size_t count);
 /* A leak scan's result for the snapshots from now on; must outlive them. */

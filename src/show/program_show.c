@@ -3,6 +3,7 @@
 #include "src/show/program_show.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "src/run/failure.h"
 #include "src/run/run.h"
@@ -18,12 +19,15 @@ static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 	return screen_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
 }
 
-/* NULL functions: a segment that was read has no program, an attached program is not ours to end,
- * and the output of a program without a terminal of its own is not seen. */
+/* NULL functions: a segment that was read has no program, one that is watched from outside has no
+ * recording, an attached program is not ours to end, and the output of a program without a terminal
+ * of its own is not seen. */
 static struct tui_source source_make(
 	struct screen_source *s, const struct run *r, const struct options *o)
 {
-	bool live = o->mode != OPTIONS_READ, own_output = run_output(r) != NULL;
+	const struct snap_attach *attach = run_attach_facts(r);
+	bool running = o->mode != OPTIONS_READ, own_output = run_output(r) != NULL;
+	bool live = running && !(attach && attach->how == SNAP_ATTACH_OUTSIDE);
 
 	return (struct tui_source){
 		.ctx = s,
@@ -41,8 +45,10 @@ static struct tui_source source_make(
 		.moment_take = screen_source_moment_take,
 		.timeline = screen_source_timeline,
 		.end = run_child(r) ? screen_source_end : NULL,
+		.detach = running ? screen_source_detach : NULL,
+		.keep = screen_source_keep,
 		.sample = live ? screen_source_sample : NULL,
-		.map = live ? screen_source_map : NULL,
+		.map = running ? screen_source_map : NULL,
 		.mark = live ? screen_source_mark : NULL,
 		.mark_name = screen_source_mark_name,
 		.since = screen_source_since,
@@ -68,12 +74,24 @@ static struct tui_source source_make(
 	};
 }
 
+#define GREETING_MAX (SNAP_ATTACH_MAX + 64)
+
+static const char *greeting(const struct snap_attach *a, char out[GREETING_MAX])
+{
+	const struct snapshot s = { .attach = *a };
+	char cost[SNAP_ATTACH_MAX];
+
+	snprintf(out, GREETING_MAX, "%s; D detaches", snapshot_attach_text(&s, cost));
+	return out;
+}
+
 int program_show(const struct options *o, const struct config *config, struct script *script,
 	const struct winsize *size)
 {
 	struct screen_source *s;
 	struct tui_source source;
 	struct tui_options t;
+	char hello[GREETING_MAX];
 	struct run *r;
 	int signal = 0, rc = run_open(&r, o, size);
 
@@ -84,6 +102,8 @@ int program_show(const struct options *o, const struct config *config, struct sc
 		return FAILURE_EXIT;
 	source = source_make(s, r, o);
 	t = screen_run_options(run_child(r) != 0, o, config);
+	t.asks_to_detach = run_attached(r) && !o->attach.keep;
+	t.greeting = run_attached(r) ? greeting(run_attach_facts(r), hello) : NULL;
 	rc = screen_run(&source, &t, script, &signal);
 	if (rc == -EIO || rc == -EINTR)
 		run_hang_up(r);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct prepared {
 	char path[256];
 	uint64_t family, name;
 	unsigned depth;
+	bool beside; /* another segment of the family says whether we exist */
 	int fd;
 	struct strbuf why; /* on failure: the error of each directory */
 };
@@ -155,7 +157,8 @@ static int create(struct prepared *p)
 		rc = segment_create(&p->segment, p->fd, SEGMENT_SMALL, &id);
 	if (rc == 0) {
 		presence_tell(p->fd);
-		end_tell(p->segment.header);
+		if (!p->beside)
+			end_tell(p->segment.header);
 		return 0;
 	}
 	close(p->fd);
@@ -175,7 +178,7 @@ static int create_in(void *ctx, const char *directory)
 	return rc;
 }
 
-struct prepared *prepare_segment(unsigned depth, char *message)
+static struct prepared *prepare_of(const struct prepared *first, unsigned depth, char *message)
 {
 	struct prepared *p = calloc(1, sizeof(*p));
 	uint64_t random[2];
@@ -183,7 +186,8 @@ struct prepared *prepare_segment(unsigned depth, char *message)
 
 	if (p && getrandom(random, sizeof(random), 0) == sizeof(random)) {
 		p->name = random[0];
-		p->family = random[1] | 1; /* never 0 */
+		p->family = first ? first->family : random[1] | 1; /* never 0 */
+		p->beside = first != NULL;
 		p->depth = depth;
 		rc = directories_try(prepare_variable, create_in, p);
 	} else if (p) {
@@ -197,6 +201,16 @@ struct prepared *prepare_segment(unsigned depth, char *message)
 		return p;
 	free(p);
 	return NULL;
+}
+
+struct prepared *prepare_segment(unsigned depth, char *message)
+{
+	return prepare_of(NULL, depth, message);
+}
+
+struct prepared *prepare_segment_beside(const struct prepared *first, unsigned depth, char *message)
+{
+	return prepare_of(first, depth, message);
 }
 
 const char *prepare_path(const struct prepared *p)
@@ -220,6 +234,60 @@ int prepare_bind(struct prepared *p, pid_t pid)
 	p->segment.header->ppid = (uint32_t)getpid();
 	p->segment.header->pid = (uint32_t)pid;
 	return 0;
+}
+
+int prepare_bind_running(struct prepared *p, pid_t pid)
+{
+	struct ht_header *h = p->segment.header;
+	int rc = prepare_bind(p, pid);
+	char path[40], status[4096];
+	struct stat st;
+	ssize_t n;
+
+	if (rc != 0)
+		return rc;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	n = proc_file_read(path, status, sizeof(status));
+	if (n > 0 && proc_parse_inner_pid(status, (size_t)n) > 0)
+		h->pid = (uint32_t)proc_parse_inner_pid(status, (size_t)n);
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	if (stat(path, &st) == 0)
+		h->pid_namespace = st.st_ino;
+	return 0;
+}
+
+/* Its files in /proc belong to the effective user, or to root if it may not be traced. */
+int prepare_give(struct prepared *p, pid_t pid)
+{
+	struct proc_reading r = { 0 };
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (geteuid() != 0)
+		return 0;
+	if (stat(path, &st) != 0 || proc_read(pid, false, &r) != 0)
+		return -ESRCH;
+	if (st.st_uid == 0)
+		st.st_uid = r.uid;
+	if (fchown(p->fd, st.st_uid, st.st_gid) != 0)
+		return -errno;
+	p->segment.header->uid = st.st_uid;
+	return 0;
+}
+
+void prepare_describe(struct prepared *p, pid_t pid)
+{
+	struct ht_header *h = p->segment.header;
+	char path[40];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, h->exe, sizeof(h->exe) - 1);
+	h->exe[n > 0 ? n : 0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	n = proc_file_read(path, h->command, sizeof(h->command));
+	h->command_bytes = n > 0 ? (uint32_t)n : 0;
 }
 
 static int header_put(const char *path, size_t at, const void *word, size_t bytes)
@@ -252,7 +320,8 @@ void prepare_end(struct prepared *p, bool remove)
 {
 	if (!p)
 		return;
-	end_now(p->segment.header);
+	if (!p->beside)
+		end_now(p->segment.header);
 	segment_unmap(&p->segment);
 	close(p->fd);
 	if (remove)

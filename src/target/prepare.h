@@ -15,11 +15,21 @@ struct prepared;
 const char *prepare_variable(const char *name);
 /* Makes a segment under an unguessable name. NULL and a message (TARGET_MESSAGE_MAX). */
 struct prepared *prepare_segment(unsigned depth, char *message);
+/* A further one of the same family. */
+struct prepared *prepare_segment_beside(
+	const struct prepared *first, unsigned depth, char *message);
 const char *prepare_path(const struct prepared *p);
 /* The number of this launch, which is also in the segments of all its children. */
 uint64_t prepare_family(const struct prepared *p);
 /* Assigns it to a process, before that calls exec. 0 or -errno. */
 int prepare_bind(struct prepared *p, pid_t pid);
+/* The same for a process that runs: its pid is that of its own pid namespace. 0 or -errno. */
+int prepare_bind_running(struct prepared *p, pid_t pid);
+/* Gives it to the user of the process that it is assigned to, who must be able to open it. Only
+ * root can. 0 or -errno. */
+int prepare_give(struct prepared *p, pid_t pid);
+/* Fills in the command line and the executable of a process that has no library to do so. */
+void prepare_describe(struct prepared *p, pid_t pid);
 /* Takes a segment out of its family: its program will remove it at its end. 0 or -errno. */
 int prepare_disown(const char *path);
 /* Cancels the request that the program waits for a leak scan at its end. 0 or -errno. */

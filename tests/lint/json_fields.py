@@ -32,7 +32,7 @@ def classes():
 
 def of_report():
     """The fields of a report, which the schema describes."""
-    own = names(WRITTEN, "src/export/allocators.c", "src/export/json.c", "src/export/json_stack.c", "src/export/mapped.c", "src/export/marks.c",
+    own = names(WRITTEN, "src/export/allocators.c", "src/export/attached.c", "src/export/json.c", "src/export/json_stack.c", "src/export/mapped.c", "src/export/marks.c",
                 "src/export/memory.c", "src/export/wrong_frees.c")
     own |= names(r'\b(?:json_stack|stack_json|id_json)\(\s*w, "(\w+)"', "src/export/json.c", "src/export/wrong_frees.c")
     return own | names(PART, "src/model/map.c") | classes()

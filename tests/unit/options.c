@@ -120,6 +120,56 @@ TEST(modes)
 	CHECK_INT(PARSE("--clean").o.mode, OPTIONS_CLEAN);
 }
 
+/* Processes: by pid, by name, to be chosen, to be waited for, with children. */
+TEST(attaching)
+{
+	struct parsed p = PARSE("-a", "12,15,12", "--keep", "--attach-timeout", "90s");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.attach.count == 2 && p.o.attach.pids[0] == 12 && p.o.attach.pids[1] == 15);
+	CHECK(p.o.pid == 12 && p.o.attach.keep && !p.o.attach.choose && !p.o.attach.name);
+	CHECK(p.o.attach.timeout_ns == UINT64_C(90000000000));
+	p = PARSE("--attach=nginx", "-b");
+	CHECK(p.status == -1 && p.o.mode == OPTIONS_ATTACH && p.o.batch && p.o.pid == 0);
+	CHECK_STR(p.o.attach.name, "nginx");
+	CHECK(p.o.attach.timeout_ns == UINT64_C(30000000000) && !p.o.attach.wait);
+	CHECK_STR(PARSE("-a", "/usr/bin/7z").o.attach.name, "/usr/bin/7z");
+	p = PARSE("-b", "-a");
+	CHECK(p.status == -1 && p.o.attach.choose && p.o.batch && !p.o.attach.name);
+	p = PARSE("-a", "-d", "2");
+	CHECK(p.status == -1 && p.o.attach.choose && p.o.delay_ns == 2000000000);
+	p = PARSE("--attach", "--ascii");
+	CHECK(p.status == -1 && p.o.attach.choose && p.o.ascii);
+	p = PARSE("--wait", "nginx", "-b");
+	CHECK(p.status == -1 && p.o.mode == OPTIONS_ATTACH && p.o.attach.wait && p.o.pid == 0);
+	p = PARSE("--detach", "12,15", "--attach-timeout=5");
+	CHECK(p.status == -1 && p.o.mode == OPTIONS_DETACH && p.o.attach.count == 2);
+	CHECK(refused(PARSE("-a", "nginx", "ls"), "only one of"));
+	CHECK(refused(PARSE("-a", "1", "--wait", "nginx"), "not with -a"));
+	CHECK(refused(PARSE("--keep", "ls"), "--keep requires -a"));
+	CHECK(refused(PARSE("--attach-timeout", "5", "ls"), "--attach-timeout requires -a"));
+	CHECK(refused(PARSE("--detach", "1", "-b"), "cannot be combined"));
+	CHECK_INT(PARSE("--allocators", "none", "-a", "1").status, -1);
+	CHECK(refused(PARSE("--allocators", "none", "-r", "f"), "requires a COMMAND or -a"));
+}
+
+/* One option has both meanings: a number behind it is no command. */
+TEST(tree_of_a_process)
+{
+	struct parsed p = PARSE("--tree", "4211", "-d", "2");
+
+	CHECK(p.status == -1 && p.o.mode == OPTIONS_ATTACH && p.o.pid == 4211);
+	CHECK(p.o.attach.descendants && !p.o.tree && p.o.delay_ns == 2000000000);
+	CHECK(PARSE("--tre", "1", "-t").o.tree);
+	p = PARSE("--tree", "--", "4211");
+	CHECK(p.o.mode == OPTIONS_RUN && p.o.tree && !p.o.attach.descendants);
+	p = PARSE("-t", "4211");
+	CHECK(p.o.mode == OPTIONS_RUN && p.o.tree);
+	CHECK_INT(PARSE("--tree", "4211x").o.mode, OPTIONS_RUN);
+	CHECK_INT(PARSE("--tree", "-a", "1").o.mode, OPTIONS_ATTACH);
+	CHECK(refused(PARSE("--tree", "1", "ls"), "only one of"));
+}
+
 TEST(filter)
 {
 	CHECK_STR(PARSE("-F", "live>1M json", "x").o.filter, "live>1M json");
@@ -335,7 +385,9 @@ TEST(bad_values)
 		{ "-d", "" }, { "-d", "-1" }, { "-n", "0" }, { "-n", "-3" }, { "-n", "3x" },
 		{ "-n", "" }, { "-n", "99999999999999999999" }, { "-s", "nonsense" }, { "-D", "0" },
 		{ "-D", "1025" }, { "--top", "-1" }, { "--top", " 1" }, { "-C", "sometimes" },
-		{ "-a", "0" }, { "-a", "me" }, { "-a", "4294967297" }, { "--format", "xml" },
+		{ "-a", "0" }, { "-a", "12," }, { "-a", "4294967297" }, { "-a", "1x" },
+		{ "-a", "1,,2" }, { "-a", "" }, { "--detach", "nginx" }, { "--wait", "" },
+		{ "--attach-timeout", "0" }, { "--attach-timeout", "2h" }, { "--format", "xml" },
 		{ "--fail-on", "bugs" }, { "--library", "" } };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -349,7 +401,7 @@ TEST(missing_values)
 	CHECK(refused(PARSE("-d"), "-d requires a value (SECS)"));
 	CHECK(refused(PARSE("--delay"), "-d requires a value (SECS)"));
 	CHECK(refused(PARSE("--top"), "--top requires a value (N)"));
-	CHECK(refused(PARSE("-b", "-a"), "-a requires a value (PID)"));
+	CHECK(refused(PARSE("--detach"), "--detach requires a value (PID)"));
 	CHECK(refused(PARSE("--list=3"), "-l takes no value"));
 }
 
@@ -522,6 +574,8 @@ int main(void)
 	RUN(defaults);
 	RUN(command_without_dashes);
 	RUN(modes);
+	RUN(attaching);
+	RUN(tree_of_a_process);
 	RUN(filter);
 	RUN(tree);
 	RUN(sampling);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Attaching in the JSON report (attached.h). Any thread. */
+#include "src/export/attached.h"
+
+void attached_json(struct writer *w, const struct snapshot *s)
+{
+	const struct snap_attach *a = &s->attach;
+	static const char *const states[] = { [SNAP_ATTACH_DONE] = "attached",
+		[SNAP_ATTACH_ENDED] = "detached",
+		[SNAP_ATTACH_OUTSIDE] = "outside" };
+
+	if (a->how == SNAP_ATTACH_NOT) {
+		writer_null(w, "attach");
+		return;
+	}
+	writer_object(w, "attach");
+	writer_string(w, "state", states[a->how]);
+	writer_uint(w, "pauses", a->pauses);
+	writer_uint(w, "longest_ns", a->longest_ns);
+	writer_uint(w, "total_ns", a->total_ns);
+	writer_end(w);
+}

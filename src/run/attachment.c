@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attaching and detaching, as the options say (attachment.h). Main thread.
+ *
+ * A process that cannot be attached to gets a segment as well, which only we have: a session reads
+ * from /proc what it says of any process, and finds no call site.
+ */
+#include "src/run/attachment.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/proc/proc.h"
+#include "src/read/read.h"
+#include "src/run/attach_progress.h"
+#include "src/run/failure.h"
+#include "src/run/signals.h"
+#include "src/target/prepare.h"
+#include "src/target/processes.h"
+#include "src/target/start_command.h"
+#include "src/target/target.h"
+#include "src/util/units.h"
+
+#define COMMAND_MAX 1024u
+
+/* One process that this viewer attached to, or watches from outside. */
+struct member {
+	pid_t pid;
+	struct prepared *prepared;
+};
+
+struct attachment {
+	const struct options *options;
+	char library[PATH_MAX];
+	char path[256]; /* of the first process's segment */
+	struct member member[OPTIONS_PIDS_MAX];
+	unsigned count;
+	struct snap_attach facts;
+	bool keep;
+	char command[COMMAND_MAX]; /* that starts it under heaptop; "": unknown */
+	char notice[ATTACH_MESSAGE_MAX + COMMAND_MAX + 64];
+};
+
+/* ---- one process -------------------------------------------------------------------------- */
+
+static void pauses_add(struct snap_attach *to, const struct attach_pauses *p)
+{
+	to->pauses += p->pauses;
+	to->total_ns += p->total_ns;
+	if (p->longest_ns > to->longest_ns)
+		to->longest_ns = p->longest_ns;
+}
+
+/* The first segment of a family says whether its viewer exists. */
+static struct prepared *segment_make(const struct attachment *a, pid_t pid, char *message)
+{
+	const struct prepared *first = a->count ? a->member[0].prepared : NULL;
+	struct prepared *p = first ? prepare_segment_beside(first, a->options->depth, message)
+				   : prepare_segment(a->options->depth, message);
+	int rc;
+
+	if (!p)
+		return NULL;
+	rc = prepare_bind_running(p, pid);
+	rc = rc ? rc : prepare_give(p, pid);
+	if (rc == 0)
+		return p;
+	snprintf(message, ATTACH_MESSAGE_MAX, "cannot prepare for process %d: %s", (int)pid,
+		rc == -ESRCH ? "it has ended" : strerror(-rc));
+	prepare_end(p, true);
+	return NULL;
+}
+
+static void member_add(struct attachment *a, pid_t pid, struct prepared *p)
+{
+	a->member[a->count++] = (struct member){ pid, p };
+}
+
+/* 0, or -errno with a message: the process is as it was. */
+static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *message)
+{
+	const struct options *o = a->options;
+	struct attach_progress progress;
+	struct attach_options options = { .library = a->library,
+		.segment = prepare_path(p),
+		.allocators = o->allocators,
+		.follow = o->follow != OPTIONS_FOLLOW_NO,
+		.timeout_ns = o->attach.timeout_ns,
+		.progress = attach_progress_say,
+		.ctx = &progress };
+	struct attach_pauses pauses = { 0 };
+	int rc;
+
+	attach_progress_begin(&progress, pid);
+	rc = attach_begin(pid, &options, &pauses, message);
+	attach_progress_end(&progress);
+	if (rc == 0)
+		pauses_add(&a->facts, &pauses);
+	return rc;
+}
+
+/* The same from the first check on. */
+static int process_attach(struct attachment *a, pid_t pid, char *message)
+{
+	struct prepared *p;
+	int rc = attach_check(pid, message);
+
+	if (rc)
+		return rc;
+	p = segment_make(a, pid, message);
+	if (!p)
+		return -EIO;
+	rc = attach(a, pid, p, message);
+	if (rc) {
+		prepare_end(p, true);
+		return rc;
+	}
+	member_add(a, pid, p);
+	return 0;
+}
+
+/* ---- the first process -------------------------------------------------------------------- */
+
+/* What only a recording can answer. */
+static bool needs_recording(const struct options *o)
+{
+	return o->report || o->leak_check || o->trace || o->record_events || o->sample.given ||
+	       o->mark_every_ns || o->record || o->fail_on || o->nconditions;
+}
+
+static const char *how_to_start(struct attachment *a)
+{
+	if (!a->command[0] && start_command(a->options->pid, a->command, sizeof(a->command)))
+		a->command[0] = '\0';
+	return a->command[0] ? a->command : "heaptop -- COMMAND";
+}
+
+/* Only what /proc says is shown. */
+static int outside_open(struct attachment *a, const char *reason)
+{
+	char message[TARGET_MESSAGE_MAX];
+	pid_t pid = a->options->pid;
+	struct prepared *p = prepare_segment(a->options->depth, message);
+	int rc;
+
+	if (!p)
+		return failure_print(message);
+	rc = prepare_bind_running(p, pid);
+	if (rc) {
+		prepare_end(p, true);
+		return failure_print_errno("cannot read the process in /proc", rc);
+	}
+	prepare_describe(p, pid);
+	member_add(a, pid, p);
+	a->facts.how = SNAP_ATTACH_OUTSIDE;
+	snprintf(a->path, sizeof(a->path), "%s", prepare_path(p));
+	snprintf(a->notice, sizeof(a->notice), "watching from outside: %s; to record it: %s",
+		reason, how_to_start(a));
+	return 0;
+}
+
+/* Without "12 cannot be attached to: " in front. */
+static const char *bare(const char *message)
+{
+	static const char *const fronts[] = { " cannot be attached to: ", "): " };
+
+	for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++) {
+		const char *front = strstr(message, fronts[i]);
+
+		if (front)
+			return front + strlen(fronts[i]);
+	}
+	return message;
+}
+
+static int refused(struct attachment *a, const char *message)
+{
+	char line[ATTACH_MESSAGE_MAX + COMMAND_MAX + 128];
+	const char *reason = bare(message);
+
+	if (!needs_recording(a->options))
+		return outside_open(a, reason);
+	snprintf(line, sizeof(line),
+		"cannot attach to process %d: %s; to record it from its start: %s",
+		(int)a->options->pid, reason, how_to_start(a));
+	return failure_print(line);
+}
+
+/* A process that is not recorded. */
+static int first_attach(struct attachment *a)
+{
+	char message[ATTACH_MESSAGE_MAX];
+	int rc;
+
+	if (a->options->readonly)
+		return refused(a, "--readonly changes nothing in a program");
+	rc = process_attach(a, a->options->pid, message);
+	if (rc == -EINTR)
+		return failure_print(message);
+	if (rc)
+		return refused(a, message);
+	a->facts.how = SNAP_ATTACH_DONE;
+	snprintf(a->path, sizeof(a->path), "%s", prepare_path(a->member[0].prepared));
+	return 0;
+}
+
+static int first_open(struct attachment *a)
+{
+	char message[TARGET_MESSAGE_MAX];
+	struct target_segment found;
+	int rc = target_find(a->options->pid, &found, message);
+
+	if (rc == 0) {
+		snprintf(a->path, sizeof(a->path), "%s", found.path);
+		return 0;
+	}
+	return rc == -ESRCH ? failure_print(message) : first_attach(a);
+}
+
+/* ---- the others --------------------------------------------------------------------------- */
+
+static void other_open(struct attachment *a, pid_t pid)
+{
+	char message[ATTACH_MESSAGE_MAX > TARGET_MESSAGE_MAX ? ATTACH_MESSAGE_MAX
+							     : TARGET_MESSAGE_MAX];
+	struct target_segment found;
+	int rc = target_find(pid, &found, message);
+
+	if (rc == 0)
+		return;
+	if (rc != -ESRCH && a->count < OPTIONS_PIDS_MAX)
+		rc = process_attach(a, pid, message);
+	if (rc)
+		failure_print(message);
+}
+
+/* A process that cannot be attached to does not keep us from the others. */
+static void others_open(struct attachment *a)
+{
+	const struct options_attach *want = &a->options->attach;
+	pid_t pids[OPTIONS_PIDS_MAX];
+	ssize_t n = want->count;
+
+	if (want->descendants)
+		n = target_descendants(a->options->pid, pids, OPTIONS_PIDS_MAX);
+	else
+		memcpy(pids, want->pids, sizeof(pids));
+	for (ssize_t i = 0; i < n && signals_pending() == 0; i++)
+		if (pids[i] != a->options->pid)
+			other_open(a, pids[i]);
+}
+
+int attachment_open(struct attachment **out, const struct options *o)
+{
+	struct attachment *a = calloc(1, sizeof(*a));
+	char message[TARGET_MESSAGE_MAX];
+	int rc;
+
+	*out = a;
+	if (!a)
+		return failure_print_errno("cannot attach", -ENOMEM);
+	a->options = o;
+	a->keep = o->attach.keep;
+	if (o->library)
+		rc = target_library_at(o->library, a->library, sizeof(a->library), message);
+	else
+		rc = target_library_find(a->library, sizeof(a->library), message);
+	rc = rc ? failure_print(message) : first_open(a);
+	if (rc == 0 && a->facts.how != SNAP_ATTACH_OUTSIDE && !o->readonly)
+		others_open(a);
+	return rc;
+}
+
+/* ---- what others ask ---------------------------------------------------------------------- */
+
+const char *attachment_path(const struct attachment *a)
+{
+	return a->path;
+}
+
+uint64_t attachment_family(const struct attachment *a)
+{
+	return a->count ? prepare_family(a->member[0].prepared) : 0;
+}
+
+const struct snap_attach *attachment_facts(const struct attachment *a)
+{
+	return &a->facts;
+}
+
+const char *attachment_notice(const struct attachment *a)
+{
+	return a && a->notice[0] ? a->notice : NULL;
+}
+
+bool attachment_is_ours(const struct attachment *a)
+{
+	return a && a->count && a->facts.how == SNAP_ATTACH_DONE;
+}
+
+void attachment_keep(struct attachment *a)
+{
+	a->keep = true;
+}
+
+/* ---- detaching ---------------------------------------------------------------------------- */
+
+/* What was done, and what stays of it. */
+struct detaching {
+	uint64_t timeout_ns, family, stays;
+	struct attach_pauses pauses;
+	unsigned done, failed;
+	int error;
+	char why[ATTACH_MESSAGE_MAX]; /* of the first that failed */
+	pid_t child[OPTIONS_PIDS_MAX];
+	unsigned children;
+};
+
+static void detach_one(struct detaching *d, pid_t pid)
+{
+	struct attach_pauses p = { 0 };
+	char message[ATTACH_MESSAGE_MAX];
+	uint64_t stays = 0;
+	int rc = attach_end(pid, d->timeout_ns, &p, &stays, message);
+
+	d->pauses.pauses += p.pauses;
+	d->pauses.total_ns += p.total_ns;
+	if (p.longest_ns > d->pauses.longest_ns)
+		d->pauses.longest_ns = p.longest_ns;
+	if (rc == 0) {
+		d->done++;
+		d->stays += stays;
+	} else if (rc != -ESRCH && d->failed++ == 0) {
+		d->error = rc;
+		memcpy(d->why, message, sizeof(d->why));
+	}
+}
+
+/* A forked child has our jumps; one that called exec since has the library from its start. */
+static int child_take(void *ctx, const struct target_segment *s)
+{
+	struct detaching *d = ctx;
+
+	if (s->state == TARGET_RUNNING && s->family == d->family && s->process > 0 &&
+		d->children < OPTIONS_PIDS_MAX && attach_state_of(s->process) == ATTACH_RECORDED)
+		d->child[d->children++] = s->process;
+	return 0;
+}
+
+static int detach_say(const struct detaching *d, pid_t pid, char *msg, size_t cap)
+{
+	char longest[UNITS_MAX], stays[UNITS_MAX], who[48];
+
+	if (d->failed) {
+		snprintf(msg, cap, "%s", d->why);
+		return d->error;
+	}
+	if (d->done == 1)
+		snprintf(who, sizeof(who), "process %d", (int)pid);
+	else
+		snprintf(who, sizeof(who), "%u processes", d->done);
+	snprintf(msg, cap, "detached from %s: %u pause%s, the longest %s; %s stays there, inert",
+		who, d->pauses.pauses, units_plural(d->pauses.pauses),
+		units_duration(longest, d->pauses.longest_ns), units_bytes(stays, d->stays));
+	return 0;
+}
+
+/* All that we attached to, the children last: until their parents are done, there may be more. */
+static void all_detach(struct attachment *a, struct detaching *d)
+{
+	for (unsigned i = 0; i < a->count; i++)
+		detach_one(d, a->member[i].pid);
+	d->family = attachment_family(a);
+	target_list(child_take, d);
+	for (unsigned i = 0; i < d->children; i++)
+		detach_one(d, d->child[i]);
+}
+
+int attachment_detach(struct attachment *a, char *msg, size_t cap)
+{
+	struct detaching d = { .timeout_ns = a->options->attach.timeout_ns };
+	int rc;
+
+	if (a->facts.how == SNAP_ATTACH_OUTSIDE || a->facts.how == SNAP_ATTACH_ENDED) {
+		snprintf(msg, cap, "the process is not recorded");
+		return -EALREADY;
+	}
+	if (attachment_is_ours(a))
+		all_detach(a, &d);
+	else
+		detach_one(&d, a->options->pid);
+	pauses_add(&a->facts, &d.pauses);
+	rc = detach_say(&d, a->options->pid, msg, cap);
+	if (rc == 0) {
+		a->facts.how = SNAP_ATTACH_ENDED;
+		snprintf(a->notice, sizeof(a->notice), "%s; the figures are those of that moment",
+			msg);
+	}
+	return rc;
+}
+
+int attachment_detach_process(pid_t pid, const struct options *o, char *msg, size_t cap)
+{
+	struct detaching d = { .timeout_ns = o->attach.timeout_ns };
+
+	detach_one(&d, pid);
+	if (d.done == 0 && d.failed == 0) {
+		snprintf(msg, cap, "no such process: %d", (int)pid);
+		return -ESRCH;
+	}
+	return detach_say(&d, pid, msg, cap);
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+void attachment_leave(struct attachment *a)
+{
+	char message[ATTACH_MESSAGE_MAX];
+
+	if (a->facts.how == SNAP_ATTACH_OUTSIDE) {
+		fprintf(stderr, "heaptop: %s\n", a->notice);
+	} else if (attachment_is_ours(a) && a->keep) {
+		fprintf(stderr,
+			"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to "
+			"end that: heaptop --detach %d\n",
+			(int)a->options->pid, (int)a->options->pid, (int)a->options->pid);
+	} else if (attachment_is_ours(a)) {
+		if (attachment_detach(a, message, sizeof(message)) == 0)
+			fprintf(stderr, "heaptop: %s\n", message);
+		else
+			failure_print(message);
+	}
+}
+
+/* Whether a process still writes into it. */
+static bool is_in_use(const struct target_segment *s)
+{
+	return s->state == TARGET_RUNNING && s->process > 0 &&
+	       proc_maps_name(s->process, strrchr(s->path, '/') + 1) != 0;
+}
+
+static int unused_remove(void *ctx, const struct target_segment *s)
+{
+	const uint64_t *family = ctx;
+
+	if (s->family == *family && s->state != TARGET_UNREADABLE && !is_in_use(s))
+		read_remove_file(s->path);
+	return 0;
+}
+
+void attachment_free(struct attachment *a)
+{
+	uint64_t family;
+
+	if (!a)
+		return;
+	family = attachment_family(a);
+	for (unsigned i = 0; i < a->count; i++)
+		prepare_end(a->member[i].prepared, false);
+	if (family)
+		target_list(unused_remove, &family);
+	free(a);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* heaptop --detach. Main thread. */
+#ifndef SRC_RUN_DETACH_COMMAND_H
+#define SRC_RUN_DETACH_COMMAND_H
+
+#include "src/run/options.h"
+
+/* Detaches from each process and prints a line about it. The exit status. */
+int detach_command_run(const struct options *o);
+
+#endif
