@@ -103,12 +103,22 @@ static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *mes
 	return rc;
 }
 
+static int library_find(struct attachment *a, char *message)
+{
+	const char *given = a->options->library;
+
+	if (given)
+		return target_library_at(given, a->library, sizeof(a->library), message);
+	return target_library_find(a->library, sizeof(a->library), message);
+}
+
 /* The same from the first check on. */
 static int process_attach(struct attachment *a, pid_t pid, char *message)
 {
 	struct prepared *p;
 	int rc = attach_check(pid, message);
 
+	rc = rc ? rc : library_find(a, message);
 	if (rc)
 		return rc;
 	p = segment_make(a, pid, message);
@@ -196,6 +206,8 @@ static int first_attach(struct attachment *a)
 	char message[ATTACH_MESSAGE_MAX];
 	int rc;
 
+	if (a->options->pid == getpid())
+		return failure_print("cannot attach to this heaptop itself");
 	if (a->options->readonly)
 		return refused(a, "--readonly changes nothing in a program");
 	rc = process_attach(a, a->options->pid, message);
@@ -257,7 +269,6 @@ static void others_open(struct attachment *a)
 int attachment_open(struct attachment **out, const struct options *o)
 {
 	struct attachment *a = calloc(1, sizeof(*a));
-	char message[TARGET_MESSAGE_MAX];
 	int rc;
 
 	*out = a;
@@ -265,11 +276,7 @@ int attachment_open(struct attachment **out, const struct options *o)
 		return failure_print_errno("cannot attach", -ENOMEM);
 	a->options = o;
 	a->keep = o->attach.keep;
-	if (o->library)
-		rc = target_library_at(o->library, a->library, sizeof(a->library), message);
-	else
-		rc = target_library_find(a->library, sizeof(a->library), message);
-	rc = rc ? failure_print(message) : first_open(a);
+	rc = first_open(a);
 	if (rc == 0 && a->facts.how != SNAP_ATTACH_OUTSIDE && !o->readonly)
 		others_open(a);
 	return rc;

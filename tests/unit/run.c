@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include "src/run/failure.h"
@@ -274,6 +275,78 @@ TEST(cannot_attach)
 	CHECK_INT(open_run(), FAILURE_EXIT);
 }
 
+/* A child that waits; nothing of it is recorded. */
+static pid_t child_start(void)
+{
+	int started[2];
+	char byte;
+	pid_t pid;
+
+	CHECK_INT(pipe2(started, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl("/bin/sleep", "sleep", "300", (char *)NULL);
+		_exit(1);
+	}
+	close(started[1]);
+	CHECK_INT(read(started[0], &byte, 1), 0); /* exec closes it */
+	close(started[0]);
+	return pid;
+}
+
+/* What /proc has is shown of a process that is not attached to, and nothing of ours stays. */
+TEST(watched_from_outside)
+{
+	pid_t pid = child_start();
+	struct snapshot *s;
+
+	options = (struct options){
+		.mode = OPTIONS_ATTACH, .pid = pid, .readonly = true, .depth = 32
+	};
+	must_open();
+	CHECK_STR(said, "");
+	CHECK(run_alive(run) && !run_attached(run));
+	CHECK_INT(launch_dir_files(false), 1);
+	for (int i = 0; i < 2; i++) {
+		s = run_tick(run);
+		CHECK(s && s->state == SNAP_RUNNING && s->attach.how == SNAP_ATTACH_OUTSIDE);
+		CHECK(s->pid == pid && s->nsites == 0 && s->proc.valid && s->proc.rss > 0);
+		CHECK_STR(s->command, "sleep 300");
+		CHECK(s->exe && strstr(s->exe, "/sleep"));
+		CHECK_STR(s->notice, "watching from outside: --readonly changes nothing in a "
+				     "program; to record it: heaptop -- sleep 300");
+		snapshot_unref(s);
+	}
+	CHECK(run_detach(run, said, sizeof(said)) < 0);
+	CHECK_STR(said, "the process is not recorded");
+	CHECK_INT(close_run(), 0);
+	CHECK(strstr(said, "to record it: heaptop -- sleep 300\n"));
+	CHECK_INT(launch_dir_files(true), 0);
+	/* Its end is seen, too. */
+	must_open();
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	s = run_tick(run);
+	CHECK(s && s->state == SNAP_GONE && !run_alive(run));
+	snapshot_unref(s);
+	CHECK_INT(close_run(), 0);
+	CHECK_INT(launch_dir_files(true), 0);
+}
+
+/* What only a recording has is not promised. */
+TEST(a_report_needs_a_recording)
+{
+	pid_t pid = child_start();
+
+	options = (struct options){
+		.mode = OPTIONS_ATTACH, .pid = pid, .readonly = true, .report = true, .depth = 32
+	};
+	cannot(FAILURE_EXIT, "to record it from its start: heaptop -- sleep 300");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 TEST(cannot_read)
 {
 	options = (struct options){ .mode = OPTIONS_READ, .file = "/dev/null" };
@@ -324,6 +397,8 @@ int main(void)
 	RUN(left_running);
 	RUN(cannot_start);
 	RUN(cannot_attach);
+	RUN(watched_from_outside);
+	RUN(a_report_needs_a_recording);
 	RUN(cannot_read);
 	RUN(reading_removes_nothing);
 	launch_dir_drop();
