@@ -7,7 +7,8 @@
 
 struct candidates;
 
-/* Of this name (processes.h), or all of our user's if it is NULL. NULL: out of memory. */
+/* Those that have this name (processes.h), or all of our user's if it is NULL. NULL: out of memory.
+ */
 struct candidates *candidates_new(const char *name);
 void candidates_free(struct candidates *c);
 /*

@@ -48,11 +48,12 @@ void option_help_print(FILE *out)
 {
 	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
-	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
+	      "  heaptop [OPTIONS] -a [PID|NAME]         attach to a running process\n"
 	      "  heaptop [OPTIONS] -r FILE               read what was recorded, or left behind\n"
 	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
 	      "  heaptop -l                              list recorded processes and segments\n"
-	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
+	      "  heaptop --mark PID [NAME]               mark this moment in a process\n"
+	      "  heaptop --detach PID                    end the recording of a process\n\n",
 		out);
 	for (size_t i = 0; option_table[i].name; i++) {
 		heading(option_table[i].name, out);

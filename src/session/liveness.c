@@ -226,3 +226,11 @@ char *liveness_report(struct read_segment *segment, uint32_t segment_state)
 		id.why);
 	return text_clean_copy(line, strlen(line));
 }
+
+bool liveness_is_exiting(pid_t pid, uint32_t segment_state)
+{
+	struct proc_reading p = { 0 };
+
+	return segment_state == HT_STATE_EXITED && proc_read(pid, false, &p) == 0 &&
+	       (p.flags & PROC_FLAG_EXITING) != 0;
+}

@@ -55,4 +55,8 @@ const char *liveness_signal(int signal, char name[LIVENESS_SIGNAL_MAX]);
  * the caller frees; NULL: neither. */
 char *liveness_report(struct read_segment *segment, uint32_t segment_state);
 
+/* Whether the kernel takes apart a process whose segment says that it called exit. Its files may be
+ * closed already. */
+bool liveness_is_exiting(pid_t pid, uint32_t segment_state);
+
 #endif

@@ -394,15 +394,6 @@ static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
 	h->viewer_rss = proc_own_rss();
 }
 
-/* Whether the kernel takes apart a process that called exit. Its files may be closed already. */
-static bool is_exiting(const struct session *s, uint32_t segment_state)
-{
-	struct proc_reading p = { 0 };
-
-	return segment_state == HT_STATE_EXITED && proc_read(s->pid, false, &p) == 0 &&
-	       (p.flags & PROC_FLAG_EXITING) != 0;
-}
-
 /* Checks whether the process still runs. Without its exit status, the state says only what is
  * known. */
 static void liveness(struct session *s, uint32_t segment_state)
@@ -417,7 +408,8 @@ static void liveness(struct session *s, uint32_t segment_state)
 		s->state = SNAP_RUNNING;
 	rc = proc_start_ticks(s->pid, &ticks);
 	/* A failure to read /proc, as for lack of descriptors, proves nothing. */
-	if (rc == 0 ? ticks == s->identity.start_ticks && !is_exiting(s, segment_state)
+	if (rc == 0 ? ticks == s->identity.start_ticks &&
+				!liveness_is_exiting(s->pid, segment_state)
 		    : rc != -ESRCH)
 		return;
 	if (s->pid == 0 && segment_state != HT_STATE_EXITED)

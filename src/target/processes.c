@@ -16,7 +16,7 @@
 
 #define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD */
 #define COMM_BYTES	 15u /* of a name, that the kernel keeps */
-#define LINE_BYTES	 4096u
+#define LINE_BYTES	 2048u
 
 /* Calls `visit` with each pid of /proc until it returns false. 0 or -errno. */
 static int pids_visit(bool (*visit)(void *ctx, pid_t pid), void *ctx)
