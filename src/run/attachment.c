@@ -211,8 +211,12 @@ static int first_attach(struct attachment *a)
 	if (a->options->readonly)
 		return refused(a, "--readonly changes nothing in a program");
 	rc = process_attach(a, a->options->pid, message);
-	if (rc == -EINTR)
+	if (rc && signals_pending()) {
+		snprintf(message, sizeof(message),
+			"attaching to process %d was given up: it is as it was",
+			(int)a->options->pid);
 		return failure_print(message);
+	}
 	if (rc)
 		return refused(a, message);
 	a->facts.how = SNAP_ATTACH_DONE;

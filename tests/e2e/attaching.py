@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""heaptop -a on programs that were not started under it: how they are named, what is recorded, how they are
+left, and what is shown of those that cannot be attached to."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import termios
+
+from proving import (HEAPTOP, TARGETS, case, check, check_equal, environment, frames_of, run, run_cases, scratch,
+                     segment_files, segments, sites_named, target, total, wait_for)
+
+
+class Asked:
+    """The program, by itself, perhaps under another name. It answers what it is asked."""
+
+    def __init__(self, program=None):
+        self.process = subprocess.Popen([program or target("asked")], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=environment())
+        self.pid = int(self.process.stdout.readline())
+
+    def ask(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        check_equal(self.process.stdout.readline(), b"done\n", line)
+
+    @staticmethod
+    def take():
+        """One that is no longer young: heaptop waits for a second whether a program loads the library itself."""
+        if not POOL:
+            POOL.extend(Asked() for _ in range(10))
+        return POOL.pop()
+
+    def end(self):
+        """It ends as if nothing had been."""
+        self.process.stdin.close()
+        check_equal(self.process.wait(60), 0, "the end")
+
+    def maps(self, name):
+        with open("/proc/%d/maps" % self.pid, encoding="utf-8") as f:
+            return name in f.read()
+
+
+POOL = []
+
+
+def viewer(*arguments, **how):
+    return subprocess.Popen([HEAPTOP, *map(str, arguments)], env=environment(), stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+
+
+def finish(started, *asked):
+    """The viewer's end; meanwhile the programs allocate, so that they can be attached to."""
+    while started.poll() is None:
+        for program in asked:
+            program.ask("turn 1")
+    out, err = started.communicate()
+    return started.returncode, out.decode(), err.decode()
+
+
+def attach(asked, *options):
+    """Attaches and leaves it recorded."""
+    status, out, err = finish(viewer("-b", "-n", "1", "--keep", *options, "-a", asked.pid), asked)
+    check_equal(status, 0, "status (%s)" % err)
+    check("process %d stays recorded" % asked.pid in err and "heaptop --detach %d" % asked.pid in err, err)
+    return out
+
+
+def frame(asked):
+    done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(asked.pid)])
+    check_equal((done.returncode, done.stderr), (0, b""), "a later viewer")
+    return json.loads(done.stdout)
+
+
+def detach(*pids):
+    done = run([HEAPTOP, "--detach", ",".join(map(str, pids))])
+    check_equal((done.returncode, done.stderr), (0, b""), "--detach")
+    return done.stdout.decode()
+
+
+def check_left(*asked):
+    """Nothing is recorded any more, and it works."""
+    for program in asked:
+        check(not program.maps(os.path.basename(segments)), "its segment is still mapped")
+        program.ask("keep 3")
+        program.ask("drop 3")
+    check_equal(segment_files(), [], "segments left")
+
+
+@case("a running program is attached to and recorded to the block, by one viewer after the other")
+def recorded():
+    asked = Asked.take()
+    asked.ask("keep 50")
+    out = attach(asked)
+    check(re.search(r"(?m)^attached: \d+ pauses?, longest \S+, \S+ in all$", out), out)
+    asked.ask("keep 100")
+    asked.ask("turn 20")
+    first = frame(asked)
+    check_equal(first["attach"], None, "attach, of a viewer that did not")
+    keep = sites_named(first, "asked_keep")
+    check_equal((total(keep, "live_blocks"), total(keep, "live_bytes")), (100, 100000), "kept since")
+    asked.ask("keep 1")
+    keep = sites_named(frame(asked), "asked_keep")
+    check_equal(total(keep, "live_blocks"), 101, "kept by then")
+    check(any("main" in frames_of(s) for s in keep), "a stack up to main")
+    said = detach(asked.pid)
+    check(re.match(r"detached from process %d: \d+ pauses?, the longest \S+; \S+ stays there, inert$" % asked.pid,
+                   said.strip()), said)
+    check_left(asked)
+    asked.end()
+
+
+@case("the viewer that attached detaches when it leaves, and says what that cost")
+def left():
+    asked = Asked.take()
+    started = viewer("-b", "-n", "1", "--format", "json", "-a", asked.pid)
+    status, out, err = finish(started, asked)
+    check_equal(status, 0, err)
+    cost = json.loads(out)["attach"]
+    check_equal(cost["state"], "attached", "state")
+    check(0 < cost["longest_ns"] <= cost["total_ns"] and cost["pauses"] > 0, cost)
+    check("heaptop: detached from process %d: " % asked.pid in err, err)
+    check_left(asked)
+    asked.end()
+
+
+@case("a signal to the viewer detaches, too")
+def signalled():
+    asked = Asked.take()
+    started = viewer("-b", "-d", "0.1", "-a", asked.pid)
+    while not select.select([started.stdout], [], [], 0)[0]:
+        asked.ask("turn 1")
+    started.send_signal(signal.SIGTERM)
+    _, err = started.communicate(timeout=60)
+    check(b"detached from process %d" % asked.pid in err, err)
+    check_left(asked)
+    asked.end()
+
+
+def play(text, *arguments, programs=()):
+    path = os.path.join(scratch, "script")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(":size 120x20\n" + text)
+    return finish(viewer("-d", "0.1", "--script", path, *arguments), *programs)
+
+
+@case("D on the screen asks, detaches, and keeps what was seen; q asks what becomes of a recording")
+def screen():
+    asked = Asked.take()
+    status, out, err = play(":until asked_turn\nD\n:save-display -\nD\n:save-display -\nq\n", "-a", asked.pid,
+                            programs=[asked])
+    check_equal((status, err), (0, ""), "status and errors")
+    check("D again ends the recording" in out and "detached from process %d" % asked.pid in out, out)
+    check("asked_turn" in out.split("D again")[1], "the sites are gone: " + out)
+    check_left(asked)
+    status, out, err = play(":until asked_turn\nq\n:save-display -\nk\n", "-a", asked.pid, programs=[asked])
+    check("q detaches from the program, k leaves it recorded" in out, out)
+    check_equal(status, 0, err)
+    check("stays recorded" in err and len(segment_files()) == 1, err)
+    status, out, err = play(":until asked_turn\nq\n", "-a", asked.pid, programs=[asked])
+    check_equal((status, err), (0, ""), "a viewer that did not attach leaves at once")
+    detach(asked.pid)
+    check_left(asked)
+    asked.end()
+
+
+@case("several programs, and a program with its children")
+def several():
+    one, two = Asked.take(), Asked.take()
+    status, out, err = finish(viewer("-b", "-n", "1", "-a", "%d,%d" % (one.pid, two.pid)), one, two)
+    check_equal(status, 0, err)
+    check("detached from 2 processes: " in err, err)
+    check_left(one, two)
+    script = ":until pid %d\np\n:until %d\n:save-display -\nq\nq\nq\n" % (one.pid, two.pid)
+    status, out, err = play(script, "-a", "%d,%d" % (one.pid, two.pid), programs=[one, two])
+    check_equal(status, 0, err)
+    check(out.count(target("asked")) >= 2, out)
+    check_left(one, two)
+    one.end()
+    two.end()
+
+
+@case("--tree takes the children that run already")
+def tree():
+    parent = subprocess.Popen(["/bin/sh", "-c", "sleep 300 & sleep 300 & wait"], env=environment(),
+                              stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        def both():
+            with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid), encoding="ascii") as f:
+                children = f.read().split()
+            names = [os.path.basename(os.readlink("/proc/%s/exe" % c)) for c in children]
+            return names == ["sleep"] * 2
+        wait_for(both, "two children")
+        done = run([HEAPTOP, "-b", "-n", "1", "--tree", str(parent.pid)], timeout=100)
+        check_equal(done.returncode, 0, done.stderr)
+        check(b"detached from 3 processes: " in done.stderr, done.stderr)
+    finally:
+        os.killpg(parent.pid, signal.SIGKILL)
+        parent.wait()
+
+
+def copy_of(name, program="asked"):
+    path = os.path.join(scratch, name)
+    shutil.copy(os.path.join(TARGETS, program), path)
+    return path
+
+
+@case("a program is named, several of one name are listed, and one that does not exist is waited for")
+def named():
+    path = copy_of("heaptop-e2e-named")
+    done = run([HEAPTOP, "-b", "-a", "heaptop-e2e-named"])
+    check_equal(done.returncode, 125, "status")
+    check(b"no process is called heaptop-e2e-named" in done.stderr and b"--wait" in done.stderr, done.stderr)
+    waiting = viewer("-b", "-n", "1", "--wait", "heaptop-e2e-named")
+    line = waiting.stderr.readline()
+    check(b"waiting for a process called heaptop-e2e-named" in line, line)
+    one = Asked(path)
+    status, out, err = finish(waiting, one)
+    check_equal(status, 0, err)
+    check("pid %d" % one.pid in out and "detached" in err, out + err)
+    status, out, err = finish(viewer("-b", "-n", "1", "-a", path), one)
+    check("pid %d" % one.pid in out, out + err)
+    two = Asked(path)
+    done = run([HEAPTOP, "-b", "-a", "heaptop-e2e-named"])
+    check_equal(done.returncode, 125, "status")
+    check(b"2 processes are called heaptop-e2e-named" in done.stderr, done.stderr)
+    check(all(b"%d" % p.pid in done.stderr for p in (one, two)), done.stderr)
+    check_left(one, two)
+    one.end()
+    two.end()
+
+
+@case("-a alone lists the user's processes where there is no screen")
+def listed():
+    asked = Asked.take()
+    done = run([HEAPTOP, "-a", "-b"])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors")
+    lines = [line.split() for line in done.stdout.decode().splitlines()]
+    check_equal(lines[0], ["PID", "RSS", "STATE", "COMMAND"], "the first line")
+    check([str(asked.pid)] in [line[:1] for line in lines], "the program is not listed")
+    asked.end()
+
+
+def read_until(fd, text, limit=60):
+    """What a terminal got, until `text` is in it."""
+    got = bytearray()
+
+    def ready():
+        while select.select([fd], [], [], 0)[0]:
+            try:
+                got.extend(os.read(fd, 65536))
+            except OSError:
+                return True
+        return text in got
+    wait_for(ready, "%r on the screen" % text, limit)
+    return bytes(got)
+
+
+@case("-a alone on a terminal: a process is found, chosen and shown")
+def chosen():
+    asked = Asked(copy_of("heaptop-e2e-chosen"))
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    started = subprocess.Popen([HEAPTOP, "-d", "0.1", "--keep", "-a"], stdin=slave, stdout=slave, stderr=slave,
+                               env=environment(TERM="xterm"), start_new_session=True)
+    os.close(slave)
+    try:
+        read_until(master, b"choose a process to watch")
+        os.write(master, b"/e2e-chosen")
+        read_until(master, b"e2e-chosen_")
+        os.write(master, b"\r\r")
+        done = False
+        while not done:
+            asked.ask("turn 1")
+            done = select.select([master], [], [], 0.01)[0] and b"LIVE" in os.read(master, 65536)
+        os.write(master, b"q")
+        read_until(master, b"stays recorded")
+    finally:
+        started.wait(60)
+        os.close(master)
+    detach(asked.pid)
+    check_left(asked)
+    asked.end()
+
+
+@case("a program that cannot be attached to is watched from outside, and what needs a recording refused")
+def outside():
+    process = subprocess.Popen([target("asked")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    pid = int(process.stdout.readline())
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: " T " in open("/proc/%d/stat" % pid, encoding="utf-8").read(), "its stop")
+    try:
+        done = run([HEAPTOP, "-b", "-n", "2", "-d", "0.1", "-a", str(pid)])
+        check_equal(done.returncode, 0, done.stderr)
+        text = done.stdout.decode()
+        check(text.count("! watching from outside: it is stopped") == 2 and "RSS  " in text, text)
+        check(b"to record it: heaptop -- " + target("asked").encode() in done.stderr, done.stderr)
+        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
+        rep = json.loads(done.stdout)
+        check_equal((rep["attach"]["state"], rep["process"]["state"]), ("outside", "running"), "state")
+        check(rep["proc"]["rss"] > 0 and rep["sites"] == [] and rep["memory"]["rss"] > 0, rep)
+        for option in ("--report", "--leak-check", "--sample=1M"):
+            done = run([HEAPTOP, option, *(["-b"] if "sample" in option else []), "-a", str(pid)])
+            check_equal(done.returncode, 125, "status with " + option)
+            check(b"to record it from its start: heaptop -- " in done.stderr, done.stderr)
+        status, out, err = play(":until RSS\nD\n:save-display -\nF8\n:until brk heap\nq\n", "-a", pid)
+        check_equal(status, 0, err)
+        check("not recorded" in out and "nothing to detach from" in out, out)
+        check_equal(segment_files(), [], "segments left")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        process.stdin.close()
+        check_equal(process.wait(60), 0, "the end")
+
+
+@case("--readonly changes nothing in a program")
+def readonly():
+    asked = Asked.take()
+    status, out, err = play(":until RSS\n:save-display -\nq\n", "--readonly", "-a", asked.pid, programs=[asked])
+    check_equal(status, 0, err)
+    check("watching from outside: --readonly changes nothing" in out, out)
+    check(not asked.maps("libheaptop.so"), "the library is loaded")
+    asked.end()
+
+
+@case("a program without a safe point is left as it was, in time or at once")
+def no_safe_point():
+    process = subprocess.Popen([target("in_callback")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               env=environment())
+    check_equal(process.stdout.readline(), b"waits\n", "the program")
+    pid = str(process.pid)
+    done = run([HEAPTOP, "-b", "-n", "1", "--attach-timeout", "0.2", "-a", pid])
+    check_equal(done.returncode, 0, done.stderr)
+    check(b"! watching from outside: " in done.stdout, done.stdout)
+    started = viewer("-b", "-n", "1", "--attach-timeout", "1h", "-a", pid)
+    line = started.stderr.readline()
+    check(line.startswith(b"heaptop: attaching to process %s: " % pid.encode()), line)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    check_equal(out, b"", "frames")
+    check_equal(started.returncode, 125, "status")
+    check(b"attaching to process %s was given up: it is as it was" % pid.encode() in err, err)
+    check_equal(segment_files(), [], "segments left")
+    process.stdin.write(b"\n")
+    process.stdin.close()
+    check_equal(process.wait(60), 7, "its status")
+
+
+run_cases()
