@@ -2,6 +2,15 @@
 /* Attaching in the JSON report (attached.h). Any thread. */
 #include "src/export/attached.h"
 
+static void before_put(
+	struct writer *w, const char *key, const struct snap_totals *t, uint64_t value)
+{
+	if (t->has_before)
+		writer_uint(w, key, value);
+	else
+		writer_null(w, key);
+}
+
 void attached_json(struct writer *w, const struct snapshot *s)
 {
 	const struct snap_attach *a = &s->attach;
@@ -18,5 +27,7 @@ void attached_json(struct writer *w, const struct snapshot *s)
 	writer_uint(w, "pauses", a->pauses);
 	writer_uint(w, "longest_ns", a->longest_ns);
 	writer_uint(w, "total_ns", a->total_ns);
+	before_put(w, "before_blocks", &s->totals, s->totals.before_found_blocks);
+	before_put(w, "before_bytes", &s->totals, s->totals.before_found_bytes);
 	writer_end(w);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/leak/before.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
 #include "src/run/attach_progress.h"
@@ -23,6 +24,7 @@
 #include "src/target/processes.h"
 #include "src/target/start_command.h"
 #include "src/target/target.h"
+#include "src/trace/stop.h"
 #include "src/util/units.h"
 
 #define COMMAND_MAX 1024u
@@ -80,6 +82,24 @@ static void member_add(struct attachment *a, pid_t pid, struct prepared *p)
 	a->member[a->count++] = (struct member){ pid, p };
 }
 
+/* What the process had before is found once, before the first frame: another pause. Without it,
+ * call sites have what was allocated since. */
+static void before_find(struct attachment *a, pid_t pid, struct prepared *p)
+{
+	struct read_segment *s;
+	struct leak_before found;
+	char message[TRACE_MESSAGE_MAX > READ_MESSAGE_MAX ? TRACE_MESSAGE_MAX : READ_MESSAGE_MAX];
+
+	s = read_open(prepare_path(p), message);
+	if (!s)
+		return;
+	if (leak_before_publish(s, pid, NULL, NULL, &found, message) == 0 && !found.known)
+		pauses_add(&a->facts, &(struct attach_pauses){ .pauses = 1,
+					      .longest_ns = found.stop_ns,
+					      .total_ns = found.stop_ns });
+	read_close(s);
+}
+
 /* 0, or -errno with a message: the process is as it was. */
 static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *message)
 {
@@ -97,9 +117,12 @@ static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *mes
 
 	attach_progress_begin(&progress, pid);
 	rc = attach_begin(pid, &options, &pauses, message);
-	attach_progress_end(&progress);
-	if (rc == 0)
+	if (rc == 0) {
 		pauses_add(&a->facts, &pauses);
+		attach_progress_say(&progress, "finding what it had before");
+		before_find(a, pid, p);
+	}
+	attach_progress_end(&progress);
 	return rc;
 }
 

@@ -107,6 +107,13 @@ def recorded():
     check_equal(first["attach"], None, "attach, of a viewer that did not")
     keep = sites_named(first, "asked_keep")
     check_equal((total(keep, "live_blocks"), total(keep, "live_bytes")), (100, 100000), "kept since")
+    before = first["totals"]["before_blocks"]
+    check(before >= 50, "blocks from before: %r" % before)
+    asked.ask("drop 7")
+    rep = frame(asked)
+    check_equal(rep["totals"]["before_blocks"], before - 7, "blocks from before that are left")
+    check_equal(rep["totals"]["before_found_blocks"], first["totals"]["before_found_blocks"], "found once")
+    check(any(s["function"] == "before attach" and s["frees"] == 7 for s in rep["sites"]), "their site's frees")
     asked.ask("keep 1")
     keep = sites_named(frame(asked), "asked_keep")
     check_equal(total(keep, "live_blocks"), 101, "kept by then")
@@ -127,6 +134,7 @@ def left():
     cost = json.loads(out)["attach"]
     check_equal(cost["state"], "attached", "state")
     check(0 < cost["longest_ns"] <= cost["total_ns"] and cost["pauses"] > 0, cost)
+    check(cost["before_blocks"] > 0 and cost["before_bytes"] > 0, cost)
     check("heaptop: detached from process %d: " % asked.pid in err, err)
     check_left(asked)
     asked.end()

@@ -35,7 +35,7 @@ MAY = {
     "src/marks": ["src/target", "src/read", "src/model", "src/proc", "src/util"],
     "src/session": ["src/marks", "src/read", "src/sym", "src/model", "src/proc", "src/util",
                     "shm/layout.h", "shm/poisson.h"],
-    "src/run": ["src/attach", "src/session", "src/record", "src/diff", "src/scan", "src/memory", "src/marks", "src/source", "src/leak",
+    "src/run": ["src/attach", "src/trace/stop.h", "src/session", "src/record", "src/diff", "src/scan", "src/memory", "src/marks", "src/source", "src/leak",
                 "src/target", "src/export", "src/read", "src/sym", "src/model", "src/proc", "src/util", "shm/allocator_rule.h"],
     "src/show": ["src/run", "src/export", "src/model", "src/util", "tui"],
     "tui": ["src/model", "src/util"],
