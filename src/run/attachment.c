@@ -43,7 +43,7 @@ struct attachment {
 	unsigned count;
 	struct snap_attach facts;
 	bool keep;
-	char command[COMMAND_MAX]; /* that starts it under heaptop; "": unknown */
+	char advice[COMMAND_MAX]; /* how to start it under heaptop; "": unknown */
 	char notice[ATTACH_MESSAGE_MAX + COMMAND_MAX + 64];
 };
 
@@ -165,11 +165,27 @@ static bool needs_recording(const struct options *o)
 	       o->mark_every_ns || o->record || o->fail_on || o->nconditions;
 }
 
+/* "; to record it: heaptop -- COMMAND", unless heaptop could not start it either. */
 static const char *how_to_start(struct attachment *a)
 {
-	if (!a->command[0] && start_command(a->options->pid, a->command, sizeof(a->command)))
-		a->command[0] = '\0';
-	return a->command[0] ? a->command : "heaptop -- COMMAND";
+	char link[40], path[PATH_MAX], message[TARGET_MESSAGE_MAX];
+	pid_t pid = a->options->pid;
+	size_t used = (size_t)snprintf(a->advice, sizeof(a->advice), "; to record it: ");
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	if (target_check(link, path, sizeof(path), message) != 0 ||
+		start_command(pid, a->advice + used, sizeof(a->advice) - used) != 0)
+		a->advice[0] = '\0';
+	return a->advice;
+}
+
+static int refuse(struct attachment *a, const char *reason)
+{
+	char line[ATTACH_MESSAGE_MAX + COMMAND_MAX + 64];
+
+	snprintf(line, sizeof(line), "cannot attach to process %d: %s%s", (int)a->options->pid,
+		reason, how_to_start(a));
+	return failure_print(line);
 }
 
 /* Only what /proc says is shown. */
@@ -181,7 +197,7 @@ static int outside_open(struct attachment *a, const char *reason)
 	int rc;
 
 	if (!p)
-		return failure_print(message);
+		return refuse(a, reason);
 	rc = prepare_bind_running(p, pid);
 	if (rc) {
 		prepare_end(p, true);
@@ -191,8 +207,8 @@ static int outside_open(struct attachment *a, const char *reason)
 	member_add(a, pid, p);
 	a->facts.how = SNAP_ATTACH_OUTSIDE;
 	snprintf(a->path, sizeof(a->path), "%s", prepare_path(p));
-	snprintf(a->notice, sizeof(a->notice), "watching from outside: %s; to record it: %s",
-		reason, how_to_start(a));
+	snprintf(a->notice, sizeof(a->notice), "watching from outside: %s%s", reason,
+		how_to_start(a));
 	return 0;
 }
 
@@ -212,15 +228,9 @@ static const char *bare(const char *message)
 
 static int refused(struct attachment *a, const char *message)
 {
-	char line[ATTACH_MESSAGE_MAX + COMMAND_MAX + 128];
 	const char *reason = bare(message);
 
-	if (!needs_recording(a->options))
-		return outside_open(a, reason);
-	snprintf(line, sizeof(line),
-		"cannot attach to process %d: %s; to record it from its start: %s",
-		(int)a->options->pid, reason, how_to_start(a));
-	return failure_print(line);
+	return needs_recording(a->options) ? refuse(a, reason) : outside_open(a, reason);
 }
 
 /* A process that is not recorded. */

@@ -8,7 +8,7 @@ BEGIN {
 	# words: those of the option, or these examples; run: what a command prints; files; any: what
 	# nobody can guess.
 	kind["PID"] = "run";     value["PID"] = "-l 2>/dev/null | awk '$2 == \"running\" { print $1 }'"
-	kind["NAME"] = "run";    value["NAME"] = "ps -u \"$(id -u)\" -o comm= 2>/dev/null | sort -u"
+	kind["NAME"] = "run";    value["NAME"] = "-a -b 2>/dev/null | awk 'NR > 1 { sub(\".*/\", \"\", $4); sub(\"^-|:$\", \"\", $4); print $4 }' | sort -u"
 	kind["COLUMN"] = "run";  value["COLUMN"] = "-s help 2>/dev/null | awk 'END { print \"help\" } { print $1 }'"
 	kind["FILE"] = kind["PATH"] = "files"
 	kind["DIRS"] = "dirs"

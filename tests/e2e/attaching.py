@@ -318,7 +318,7 @@ def outside():
         for option in ("--report", "--leak-check", "--sample=1M"):
             done = run([HEAPTOP, option, *(["-b"] if "sample" in option else []), "-a", str(pid)])
             check_equal(done.returncode, 125, "status with " + option)
-            check(b"to record it from its start: heaptop -- " in done.stderr, done.stderr)
+            check(b"to record it: heaptop -- " in done.stderr, done.stderr)
         status, out, err = play(":until RSS\nD\n:save-display -\nF8\n:until brk heap\nq\n", "-a", pid)
         check_equal(status, 0, err)
         check("not recorded" in out and "nothing to detach from" in out, out)

@@ -144,12 +144,12 @@ def test_bad_values():
     for option, value in (("-d", "0.01"), ("-d", "61"), ("-d", "soon"), ("-n", "0"), ("-n", "x"),
                           ("-s", "nonsense"), ("-D", "0"), ("-D", "1025"), ("--top", "-1"),
                           ("-C", "blue"), ("--format", "xml"), ("--fail-on", "bugs"),
-                          ("-a", "0"), ("-a", "init")):
+                          ("-a", "0"), ("-a", "1,x")):
         refused([option, value, "--", "true"], USAGE, option, value, "heaptop --help")
 
 
 def test_missing_value():
-    for option in ("-d", "-n", "-s", "-a", "-r", "-o", "--format", "--top"):
+    for option in ("-d", "-n", "-s", "--wait", "-r", "-o", "--format", "--top"):
         refused([option], USAGE, "requires a value")
 
 
@@ -195,7 +195,7 @@ def test_static_program():
 
 def test_static_process():
     with Waiting([compile_c("static", "-static")]) as pid:
-        refused(["-b", "-n", "1", "-a", pid], FAILED, "static", pid)
+        refused(["--report", "-a", pid], FAILED, "static", pid)
 
 
 def test_script_of_static_interpreter():
@@ -246,13 +246,14 @@ def test_no_such_process():
 
 def test_not_instrumented():
     with Waiting(["cat"]) as pid:
-        refused(["-b", "-n", "1", "-a", pid], FAILED, pid, "heaptop -- CMD", "LD_PRELOAD=")
+        refused(["--mark", pid], FAILED, pid, "heaptop -- CMD", "LD_PRELOAD=")
 
 
 def test_process_of_another_user():
     need_root()
     with Waiting(["cat"]) as pid:
-        refused(["-b", "-n", "1", "-a", pid], FAILED, "user root", prefix=AS_NOBODY)
+        refused(["--mark", pid], FAILED, "user root", prefix=AS_NOBODY)
+        refused(["-b", "-n", "1", "-a", pid], FAILED, "another user", "root", prefix=AS_NOBODY)
 
 
 def test_segment_of_another_user():

@@ -226,7 +226,7 @@ def words_of_man(name):
     return {word for line in lines for word in line.split() if word.isalnum()}
 
 
-VALUED = [name for name, (_, arg) in HELP.items() if arg and words_of(name)]
+VALUED = [name for name, (_, arg) in HELP.items() if arg and arg != "NAME" and words_of(name)]
 
 
 @p.case("values_that_are_words_are_the_same_in_all_places")

@@ -129,7 +129,7 @@ until [ "$new" = $old ]; do
 	[ $new = $old ] || kill -9 $new
 done 2>/dev/null
 %(heaptop)s -l >%(scratch)s/listed
-%(heaptop)s -b -n 1 -a $new >/dev/null 2>%(scratch)s/said; echo status $? pid $new
+%(heaptop)s --mark $new >/dev/null 2>%(scratch)s/said; echo status $? pid $new
 kill -9 $new
 """
 
@@ -148,7 +148,7 @@ def pid_reused():
     check("crashed" in text or "gone" in text or "dead" in text, "-l does not call it dead: " + text)
     check("running" not in text, "-l calls it running: " + text)
     with open(os.path.join(scratch, "said"), encoding="utf-8") as f:
-        check("was not started under heaptop" in f.read(), "-a of another process")
+        check("was not started under heaptop" in f.read(), "--mark of another process")
     clear_segments()
 
 

@@ -342,7 +342,7 @@ TEST(a_report_needs_a_recording)
 	options = (struct options){
 		.mode = OPTIONS_ATTACH, .pid = pid, .readonly = true, .report = true, .depth = 32
 	};
-	cannot(FAILURE_EXIT, "to record it from its start: heaptop -- sleep 300");
+	cannot(FAILURE_EXIT, "to record it: heaptop -- sleep 300");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
