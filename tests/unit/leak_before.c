@@ -4,6 +4,7 @@
  * the library would have prepared it.
  */
 #include "src/leak/before.h"
+#include "src/leak/access/malloc_code.h"
 #include "src/proc/proc.h"
 #include "src/trace/stop.h"
 #include "tests/unit/heap_account.h"
@@ -157,6 +158,22 @@ TEST(other_allocators)
 	end();
 }
 
+static bool has(struct leak_range r, const void *function)
+{
+	return (uintptr_t)function >= r.start && (uintptr_t)function < r.end;
+}
+
+/* Where threads are taken to be inside malloc. */
+TEST(code_of_malloc)
+{
+	struct leak_range r = leak_malloc_code_find(getpid());
+
+	CHECK(has(r, (void *)malloc) && has(r, (void *)free) && has(r, (void *)realloc));
+	CHECK(has(r, (void *)malloc_usable_size) && has(r, (void *)memalign));
+	CHECK(!has(r, (void *)pause) && !has(r, (void *)read) && !has(r, (void *)printf));
+	CHECK(r.end - r.start < 1 << 17);
+}
+
 int main(int argc, char **argv)
 {
 	int rc = account_main(argc, argv);
@@ -167,5 +184,6 @@ int main(int argc, char **argv)
 	RUN(all_of_it);
 	RUN(not_what_is_recorded);
 	RUN(other_allocators);
+	RUN(code_of_malloc);
 	return check_end();
 }

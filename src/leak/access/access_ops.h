@@ -73,6 +73,7 @@ struct leak_access {
 	pid_t pid;
 	enum leak_copying copying;
 	bool at_rest; /* no thread is to be inside malloc, or a hook, at the instant */
+	struct leak_range malloc_code; /* where that is */
 	bool at_exit; /* it waits at its end: let it go on, and take its last instant */
 	struct leak_progress *progress; /* may be NULL */
 	char *message; /* TRACE_MESSAGE_MAX */

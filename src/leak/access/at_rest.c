@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "src/leak/access/malloc_code.h"
 #include "src/util/clock.h"
 
 /* A call takes less than a microsecond, mostly; a lock may have to wait for others. */
@@ -98,14 +97,14 @@ static unsigned busy_count(const struct rest_check *c)
 	return n;
 }
 
-unsigned leak_at_rest_await(
-	struct read_segment *segment, struct trace_stop *stop, struct leak_space *space)
+unsigned leak_at_rest_await(struct read_segment *segment, struct leak_range malloc_code,
+	struct trace_stop *stop, struct leak_space *space)
 {
 	struct rest_check c = { .stop = stop,
 		.space = space,
 		.busy_at = read_in_hook_at(segment),
 		.realloc_at = read_in_realloc_at(segment),
-		.code = leak_malloc_code_find(space) };
+		.code = malloc_code };
 	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
 	unsigned count = 0;
 

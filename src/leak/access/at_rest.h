@@ -16,7 +16,7 @@
  * only others can give them, or only seem to be there by what is left on their stacks. The number
  * that is left.
  */
-unsigned leak_at_rest_await(
-	struct read_segment *segment, struct trace_stop *stop, struct leak_space *space);
+unsigned leak_at_rest_await(struct read_segment *segment, struct leak_range malloc_code,
+	struct trace_stop *stop, struct leak_space *space);
 
 #endif

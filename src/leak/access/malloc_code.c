@@ -3,19 +3,19 @@
 #include "src/leak/access/malloc_code.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BEFORE_BYTES  0x8000u /* of static functions before the first exported one: some 20 KB */
 #define AFTER_BYTES   0x1000u /* of the last function */
-#define SYMBOLS_MOST  65536u
+#define TABLE_MOST    (4u << 20)
 #define HEADERS_MOST  64u
 #define DYNAMICS_MOST 256u
-#define NAME_MOST     24u
 
 struct symbols {
 	struct leak_space *space;
 	uint64_t base;
-	uint64_t table, names; /* addresses */
+	uint64_t table, names, name_bytes; /* addresses, and how many bytes the names take */
 };
 
 static bool get(struct leak_space *s, uint64_t at, void *out, size_t bytes)
@@ -40,6 +40,8 @@ static void dynamic_read(struct symbols *y, uint64_t at)
 			y->table = loaded(y->base, d.d_un.d_ptr);
 		if (d.d_tag == DT_STRTAB)
 			y->names = loaded(y->base, d.d_un.d_ptr);
+		if (d.d_tag == DT_STRSZ)
+			y->name_bytes = d.d_un.d_val;
 	}
 }
 
@@ -72,45 +74,50 @@ static bool is_of_malloc(const char *name)
 	return false;
 }
 
-static void range_grow(struct leak_range *r, const struct symbols *y, const Elf64_Sym *symbol)
+static void range_grow(struct leak_range *r, uint64_t base, const Elf64_Sym *symbol)
 {
-	char name[NAME_MOST];
-	uint64_t at = y->base + symbol->st_value;
+	uint64_t at = base + symbol->st_value;
 
-	if (symbol->st_value == 0 || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC ||
-		!get(y->space, y->names + symbol->st_name, name, sizeof(name)))
-		return;
-	name[sizeof(name) - 1] = '\0';
-	if (!is_of_malloc(name))
-		return;
 	if (r->end == 0 || at < r->start)
 		r->start = at;
 	if (at + symbol->st_size > r->end)
 		r->end = at + symbol->st_size;
 }
 
+/* `names`: of `bytes`, the last one 0. */
+static struct leak_range range_of(
+	uint64_t base, const Elf64_Sym *symbol, size_t count, const char *names, size_t bytes)
+{
+	struct leak_range r = { 0, 0 };
+
+	for (size_t i = 0; i < count; i++)
+		if (symbol[i].st_value != 0 && symbol[i].st_name < bytes &&
+			ELF64_ST_TYPE(symbol[i].st_info) == STT_FUNC &&
+			is_of_malloc(names + symbol[i].st_name))
+			range_grow(&r, base, &symbol[i]);
+	if (r.end != 0)
+		r = (struct leak_range){ r.start - BEFORE_BYTES, r.end + AFTER_BYTES };
+	return r;
+}
+
 static struct leak_range code_of(struct leak_space *s, uint64_t base)
 {
 	struct symbols y = { .space = s, .base = base };
 	struct leak_range r = { 0, 0 };
-	Elf64_Sym symbol[128];
-	size_t count;
+	size_t bytes, names;
+	char *both;
 
 	if (!tables_find(&y))
 		return r;
-	count = (y.names - y.table) / sizeof(symbol[0]);
-	count = count < SYMBOLS_MOST ? count : SYMBOLS_MOST;
-	for (size_t i = 0; i < count; i++) {
-		size_t n = i % 128;
-		size_t piece = count - i < 128 ? count - i : 128;
-
-		if (n == 0 &&
-			!get(s, y.table + i * sizeof(symbol[0]), symbol, piece * sizeof(symbol[0])))
-			break;
-		range_grow(&r, &y, &symbol[n]);
+	bytes = y.names - y.table < TABLE_MOST ? y.names - y.table : 0;
+	names = y.name_bytes < TABLE_MOST ? y.name_bytes : 0;
+	both = bytes && names ? malloc(bytes + names) : NULL;
+	if (both && get(s, y.table, both, bytes + names)) {
+		both[bytes + names - 1] = '\0';
+		r = range_of(base, (const Elf64_Sym *)(void *)both, bytes / sizeof(Elf64_Sym),
+			both + bytes, names);
 	}
-	if (r.end != 0)
-		r = (struct leak_range){ r.start - BEFORE_BYTES, r.end + AFTER_BYTES };
+	free(both);
 	return r;
 }
 
@@ -121,10 +128,16 @@ static bool is_libc(const char *path)
 	return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libc-2.", 7) == 0;
 }
 
-struct leak_range leak_malloc_code_find(struct leak_space *s)
+struct leak_range leak_malloc_code_find(pid_t pid)
 {
-	for (size_t i = 0; i < s->maps; i++)
-		if (s->map[i].offset == 0 && s->map[i].readable && is_libc(s->map[i].path))
-			return code_of(s, s->map[i].start);
-	return (struct leak_range){ 0, 0 };
+	struct leak_range r = { 0, 0 };
+	struct leak_space s;
+
+	if (leak_space_open(&s, pid) != 0)
+		return r;
+	for (size_t i = 0; i < s.maps && r.end == 0; i++)
+		if (s.map[i].offset == 0 && s.map[i].readable && is_libc(s.map[i].path))
+			r = code_of(&s, s.map[i].start);
+	leak_space_close(&s);
+	return r;
 }

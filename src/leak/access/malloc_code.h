@@ -9,7 +9,8 @@
 
 #include "src/leak/access/space.h"
 
-/* Rather too much than too little. Empty: there is no such libc. */
-struct leak_range leak_malloc_code_find(struct leak_space *s);
+/* Rather too much than too little. Empty: there is no such libc. Takes about a millisecond: before
+ * the process is stopped. */
+struct leak_range leak_malloc_code_find(pid_t pid);
 
 #endif

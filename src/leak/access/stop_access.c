@@ -9,11 +9,14 @@
 #include "src/leak/access/at_rest.h"
 #include "src/leak/access/exit_stop.h"
 #include "src/leak/access/in_realloc.h"
+#include "src/leak/access/malloc_code.h"
 #include "src/util/clock.h"
 
 void leak_stop_access_prepare(struct leak_access *a)
 {
 	leak_vm_sharers_find(&a->sharers, a->pid);
+	if (a->at_rest)
+		a->malloc_code = leak_malloc_code_find(a->pid);
 }
 
 /* ---- stopping ---- */
@@ -67,7 +70,7 @@ static int mapping_open(struct leak_access *a)
 static unsigned realloc_wait(struct leak_access *a)
 {
 	if (!a->last && a->at_rest)
-		return leak_at_rest_await(a->segment, &a->stop, &a->space);
+		return leak_at_rest_await(a->segment, a->malloc_code, &a->stop, &a->space);
 	if (!a->last)
 		return leak_in_realloc_await(a->segment, &a->stop, &a->space);
 	leak_exit_stack_find(&a->exit, &a->space, a->last);
