@@ -15,6 +15,8 @@
 #include "src/util/clock.h"
 #include "src/util/thread.h"
 
+#define RUNNING_TRIES 3u
+
 /* ---- the blocks of an instant ---- */
 
 /* Drops what is in `known`, from `first` on, and gives the others their sites. */
@@ -58,6 +60,26 @@ int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
 		return rc;
 	rc = blocks_find(space, known, before.site, fresh, &walk);
 	*whole = rc == 0 && walk.whole;
+	return rc;
+}
+
+int leak_before_running(struct read_segment *segment, struct leak_space *space,
+	struct leak_blocks *blocks, bool *partial)
+{
+	struct leak_blocks fresh = { 0 };
+	bool whole = false;
+	int rc = 0;
+
+	for (unsigned i = 0; i < RUNNING_TRIES && !whole && rc == 0; i++) {
+		leak_blocks_free(&fresh);
+		rc = leak_before_blocks(segment, space, blocks, &fresh, &whole);
+	}
+	if (rc == 0 && whole)
+		rc = leak_blocks_patch(blocks, NULL, 0, &fresh);
+	else
+		leak_blocks_free(blocks);
+	*partial |= !whole;
+	leak_blocks_free(&fresh);
 	return rc;
 }
 

@@ -44,5 +44,12 @@ int leak_before_publish(struct read_segment *segment, pid_t pid,
  */
 int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
 	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole);
+/*
+ * For a map of a running program, where a row of chunks may change as it is read: adds the blocks
+ * to `blocks`, which is finished and stays so. If they are not all known: none, and *partial. 0 or
+ * -errno.
+ */
+int leak_before_running(struct read_segment *segment, struct leak_space *space,
+	struct leak_blocks *blocks, bool *partial);
 
 #endif

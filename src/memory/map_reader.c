@@ -13,11 +13,9 @@
 #include "shm/layout.h"
 #include "src/memory/allocator.h"
 #include "src/memory/ranges.h"
-#include "src/leak/analysis/blocks.h"
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/leak/before.h"
 #include "src/proc/proc.h"
-#include "src/read/read.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
@@ -25,7 +23,6 @@
 
 #define SHARE	      10u /* readings take 1/10 of a processor's time, except the largest */
 #define EARLY	      16u /* a request once a second must not slip to every other second */
-#define BEFORE_TRIES  3u
 #define PAGEMAP_BATCH 8192u /* 64 KB at a time */
 #define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
@@ -182,28 +179,6 @@ static void blocks_turn(struct reading *r)
 	leak_blocks_free(&r->blocks);
 }
 
-/* Adds what an attached program had before. The program runs, so that a row of chunks may be broken
- * where it is read. Without all of it, not all blocks are known, as after a fork. */
-static int before_add(struct reading *r, struct read_segment *s)
-{
-	struct leak_blocks fresh = { 0 };
-	bool whole = false;
-	int rc = 0;
-
-	for (unsigned i = 0; i < BEFORE_TRIES && !whole && rc == 0; i++) {
-		leak_blocks_free(&fresh);
-		rc = leak_before_blocks(s, &r->space, &r->blocks, &fresh, &whole);
-	}
-	if (rc == 0 && whole)
-		rc = leak_blocks_patch(&r->blocks, NULL, 0, &fresh);
-	leak_blocks_free(&fresh);
-	if (rc == 0 && !whole) {
-		leak_blocks_free(&r->blocks);
-		r->in.forked = true;
-	}
-	return rc;
-}
-
 static int blocks_read(struct reading *r, const char *path)
 {
 	char message[READ_MESSAGE_MAX];
@@ -224,10 +199,9 @@ static int blocks_read(struct reading *r, const char *path)
 	}
 	if (rc == 0)
 		rc = ranges_read(s, r->sites, &r->in.range, &r->in.ranges);
-	if (rc == 0)
-		rc = leak_blocks_finish(&r->blocks);
+	rc = rc == 0 ? leak_blocks_finish(&r->blocks) : rc;
 	if (rc == 0 && !r->in.sampled && !r->in.forked)
-		rc = before_add(r, s);
+		rc = leak_before_running(s, &r->space, &r->blocks, &r->in.forked);
 	read_close(s);
 	if (rc == 0)
 		blocks_turn(r);
