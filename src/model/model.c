@@ -358,7 +358,8 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 		return NULL;
 	*s = in->head;
 	sites = (struct snap_site *)(s + 1);
-	if (m->ticks++ == 0)
+	/* A program that was attached to began with what it had. */
+	if (m->ticks++ == 0 && !in->head.totals.has_before)
 		rates_start(&m->rates, in->now_ns, in->head.uptime_ns);
 	w = rates_window(&m->rates, in->now_ns, snapshot_ended(&in->head));
 	s->rates_ns = w.valid ? (uint64_t)(w.seconds * 1e9) : 0;

@@ -187,6 +187,21 @@ TEST(losses_are_said_when_there_are_any)
 	CHECK(strstr(t, "\nloss      70 allocations are counted at a caller") != NULL);
 }
 
+TEST(before_attach)
+{
+	struct snapshot s = canned;
+
+	CHECK(strstr(text(&s, &options), "\nbefore") == NULL);
+	s.totals.has_before = true;
+	s.totals.before_found_blocks = 12695;
+	s.totals.before_found_bytes = 9220216;
+	s.totals.before_blocks = 1;
+	s.totals.before_bytes = 2000;
+	CHECK(strstr(text(&s, &options),
+		      "\nbefore    9,220,216 bytes in 12,695 blocks were there at attach; "
+		      "2,000 in 1 still are\n") != NULL);
+}
+
 TEST(mapped)
 {
 	struct snapshot s = canned;
@@ -303,6 +318,7 @@ int main(void)
 	RUN(at_the_peak);
 	RUN(top_and_order);
 	RUN(losses_are_said_when_there_are_any);
+	RUN(before_attach);
 	RUN(mapped);
 	RUN(pools);
 	RUN(running_and_never_read);

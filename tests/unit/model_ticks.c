@@ -196,6 +196,29 @@ TEST(early_first_tick_counts_from_start)
 	model_free(m);
 }
 
+/* What was there before the recording has not grown. */
+TEST(attached_first_tick_has_no_rate)
+{
+	struct model *m = model_of(1);
+	struct model_site site = { .live_bytes = 4000, .allocs = 600 };
+	struct model_input in = { .now_ns = 2 * S, .sites = &site, .nsites = 1 };
+	struct snapshot *s;
+
+	in.head.uptime_ns = 2 * S;
+	in.head.totals.has_before = true;
+	in.head.totals.live_bytes = 4000;
+	s = model_tick(m, &in);
+	CHECK(s->sites[0].rate_bytes_per_s == 0 && s->totals.growth_bytes_per_s == 0);
+	snapshot_unref(s);
+	in.now_ns += S;
+	site.live_bytes = in.head.totals.live_bytes = 5000;
+	s = model_tick(m, &in);
+	CHECK(near(s->sites[0].rate_bytes_per_s, 1000));
+	CHECK(near(s->totals.growth_bytes_per_s, 1000));
+	snapshot_unref(s);
+	model_free(m);
+}
+
 TEST(rates_cover_ten_seconds)
 {
 	struct model *m = model_of(1);
@@ -481,6 +504,7 @@ int main(void)
 	RUN(unknown_sites_are_left_out);
 	RUN(late_first_tick_has_no_rate);
 	RUN(early_first_tick_counts_from_start);
+	RUN(attached_first_tick_has_no_rate);
 	RUN(rates_cover_ten_seconds);
 	RUN(a_program_that_ended_has_no_rates);
 	RUN(what_grew_at_the_end_stays_said);
