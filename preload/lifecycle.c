@@ -29,6 +29,7 @@
 #include "preload/recorder.h"
 #include "preload/sample.h"
 #include "preload/signals.h"
+#include "preload/statistics.h"
 #include "preload/surroundings.h"
 #include "preload/symbols.h"
 #include "preload/thread_pointer.h"
@@ -266,6 +267,14 @@ static const char *why_no_segment(int rc)
 	}
 }
 
+/* What libc's malloc has is the viewer's to find. */
+static void other_note(void)
+{
+	struct statistics s = statistics_read();
+
+	before_other_note(&state_segment, s.blocks, s.bytes);
+}
+
 struct attaching {
 	struct own *own;
 	const char *why;
@@ -280,6 +289,7 @@ static int attach_locked(struct dl_phdr_info *info, size_t size, void *data)
 	symbols_forget();
 	next_find_again();
 	next_cxx_find_again();
+	statistics_find();
 	t->why = "the kernel cannot detect forks";
 	t->rc = prepare_own(&t->own, true);
 	if (t->rc == 0) {
@@ -304,7 +314,9 @@ static void attach_prepare(struct attaching *t)
 		dl_iterate_phdr(attach_locked, t);
 	if (t->rc == 0 && !t->own)
 		t->rc = -ENOSYS;
-	if (t->rc != 0)
+	if (t->rc == 0)
+		other_note();
+	else
 		session_end();
 }
 

@@ -18,6 +18,12 @@
  * 0, or -ENOMEM: they could not be made.
  */
 int before_prepare(const struct segment *s);
+/* Notes what statistics say that BEFORE_OTHER is, for the viewer that publishes it. */
+static inline void before_other_note(const struct segment *s, uint64_t blocks, uint64_t bytes)
+{
+	ht_store_relaxed_64(&s->header->before_other_blocks, blocks);
+	ht_store_relaxed_64(&s->header->before_other_bytes, bytes);
+}
 
 /* Whether a block that is not in the live table is one from before. */
 static inline bool before_is_on(const struct segment *s)

@@ -1053,6 +1053,9 @@ struct ht_header {
 	 * program was recorded from its start. */
 	uint64_t before_bytes;
 	uint32_t before_site;
+	/* What the statistics of another allocator than libc's said as the recording began; 0:
+	 * unknown. By the library. */
+	uint64_t before_other_blocks, before_other_bytes;
 	/* Mappings (shm/mappings.h); the rest is written under the lock. */
 	uint64_t mapping_changes __attribute__((aligned(64))); /* odd while the table changes */
 	uint32_t mapped, mappings; /* used, number 0 included */

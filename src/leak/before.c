@@ -90,7 +90,6 @@ struct search {
 	struct leak_access_report report;
 	struct leak_live_table table;
 	struct leak_blocks live, fresh;
-	const struct leak_before_other *other;
 	struct read_before before;
 	struct ht_before_class freed[HT_BEFORE_CLASSES]; /* until the instant */
 	struct leak_before *out;
@@ -121,6 +120,7 @@ static int live_read(struct search *s)
 static int publish(struct search *s)
 {
 	struct ht_before b = { .ns = clock_monotonic_ns() };
+	int rc;
 
 	memcpy(b.of, s->freed, sizeof(b.of));
 	for (uint32_t i = 0; i < s->fresh.count; i++) {
@@ -131,9 +131,8 @@ static int publish(struct search *s)
 		s->out->bytes += s->fresh.block[i].size;
 	}
 	s->out->blocks = s->fresh.count;
-	if (s->other)
-		b.of[BEFORE_OTHER] = (struct ht_before_class){ s->other->blocks, s->other->bytes };
-	return read_before_publish(s->access.segment, &b);
+	rc = read_before_other(s->access.segment, &b.of[BEFORE_OTHER]);
+	return rc != 0 ? rc : read_before_publish(s->access.segment, &b);
 }
 
 /* The process stands still, and goes on as soon as it may. */
@@ -236,8 +235,7 @@ static int known_or_publish(struct search *s)
 	return rc == -EEXIST ? 0 : rc;
 }
 
-int leak_before_publish(struct read_segment *segment, pid_t pid,
-	const struct leak_before_other *other, struct leak_progress *progress,
+int leak_before_publish(struct read_segment *segment, pid_t pid, struct leak_progress *progress,
 	struct leak_before *out, char *message)
 {
 	uint64_t start_ns = clock_monotonic_ns();
@@ -247,7 +245,6 @@ int leak_before_publish(struct read_segment *segment, pid_t pid,
 	*out = (struct leak_before){ 0 };
 	*message = '\0';
 	if (s) {
-		s->other = other;
 		s->out = out;
 		s->access = (struct leak_access){ .segment = segment,
 			.pid = pid,

@@ -23,18 +23,12 @@ struct leak_before {
 	bool copied; /* a copy was read, and the process went on */
 };
 
-/* What statistics of other allocators say was in use as the recording began. */
-struct leak_before_other {
-	uint64_t blocks, bytes;
-};
-
 /*
- * Finds it and publishes it in the segment, if that was not done. `other` and `progress` may be
- * NULL. 0, or -errno with one line in `message` (TRACE_MESSAGE_MAX); -ENOENT: the program was
- * recorded from its start.
+ * Finds it and publishes it in the segment, if that was not done. `progress` may be NULL. 0, or
+ * -errno with one line in `message` (TRACE_MESSAGE_MAX); -ENOENT: the program was recorded from its
+ * start.
  */
-int leak_before_publish(struct read_segment *segment, pid_t pid,
-	const struct leak_before_other *other, struct leak_progress *progress,
+int leak_before_publish(struct read_segment *segment, pid_t pid, struct leak_progress *progress,
 	struct leak_before *out, char *message);
 
 /*

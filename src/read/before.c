@@ -7,6 +7,7 @@
 
 #define BLOCKS_MOST (1ull << 43) /* of 16 bytes, in a user's address space */
 #define BYTES_MOST  (1ull << 47)
+#define OTHER	    (HT_BEFORE_CLASSES - 1)
 
 static uint64_t region_at(const struct read_segment *s)
 {
@@ -31,6 +32,22 @@ int read_before_freed(
 	return rc;
 }
 
+static uint64_t more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Statistics may be unknown, or wrong: at least what has been freed was there. */
+static int other_correct(struct read_segment *s, struct read_before *out)
+{
+	struct ht_before_class freed, *other = &out->of[OTHER];
+	int rc = read_site_freed(s, out->site + OTHER, &freed.blocks, &freed.bytes);
+
+	other->blocks = more(other->blocks, rc == 0 ? freed.blocks : 0);
+	other->bytes = more(other->bytes, rc == 0 ? freed.bytes : 0);
+	return rc;
+}
+
 static int table_read(struct read_segment *s, struct read_before *out)
 {
 	struct ht_before t;
@@ -48,7 +65,7 @@ static int table_read(struct read_segment *s, struct read_before *out)
 	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++)
 		if (t.of[i].blocks < BLOCKS_MOST && t.of[i].bytes < BYTES_MOST)
 			out->of[i] = t.of[i];
-	return 0;
+	return other_correct(s, out);
 }
 
 int read_before(struct read_segment *s, struct read_before *out)
@@ -67,6 +84,13 @@ int read_before(struct read_segment *s, struct read_before *out)
 	rc = table_read(s, out);
 	sum_fill(out);
 	return rc;
+}
+
+int read_before_other(struct read_segment *s, struct ht_before_class *out)
+{
+	const size_t at = offsetof(struct ht_header, before_other_blocks);
+
+	return read_at(s, at, out, sizeof(*out));
 }
 
 int read_before_publish(struct read_segment *s, const struct ht_before *b)

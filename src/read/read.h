@@ -110,6 +110,8 @@ int read_before(struct read_segment *s, struct read_before *out);
 /* Those of them that have been freed, by class; before.site is not 0. 0, -EINVAL or -EIO. */
 int read_before_freed(
 	struct read_segment *s, const struct read_before *before, struct ht_before_class *out);
+/* What statistics of another allocator said that it had, as the library has noted. 0 or -EIO. */
+int read_before_other(struct read_segment *s, struct ht_before_class *out);
 /* Writes what was there, for all readers, once. 0, -EEXIST: it is there already, or -errno. */
 int read_before_publish(struct read_segment *s, const struct ht_before *b);
 

@@ -87,25 +87,49 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	read_mapped_fill(&out->mapped, h);
 }
 
-/* What was there before is in no thread's sums, and was there at the peak. The blocks of unknown
- * size are in the bucket of their mean. */
+/* What was there before is in no thread's sums, and was there at the peak. */
 static void totals_add_before(struct read_totals *out)
 {
 	const struct read_before *before = &out->before;
 
-	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++) {
-		const struct ht_before_class *c = &before->of[i];
-		uint32_t bucket = i < HT_SIZE_BUCKETS ? i
-				  : c->blocks != 0    ? counter_size_bucket(c->bytes / c->blocks)
-						      : HT_SIZE_BUCKETS - 1;
-
-		out->size_allocs[bucket] += c->blocks;
-		out->size_alloc_bytes[bucket] += c->bytes;
+	for (unsigned i = 0; i < HT_SIZE_BUCKETS; i++) {
+		out->size_allocs[i] += before->of[i].blocks;
+		out->size_alloc_bytes[i] += before->of[i].bytes;
 	}
 	out->allocs += before->blocks;
 	out->alloc_bytes += before->bytes;
 	out->peak_bytes += before->bytes;
 	out->events -= before->blocks;
+}
+
+static uint64_t rest(uint64_t all, uint64_t gone)
+{
+	return all > gone ? all - gone : 0;
+}
+
+/* Blocks of unknown sizes: those that were freed had the sizes that they had then; the others are
+ * in the bucket of their mean. Bytes are divided as the sizes of the buckets say. */
+static int totals_add_other(
+	struct read_segment *s, struct read_totals *out, const struct ht_before_class *freed)
+{
+	const struct ht_before_class *all = &out->before.of[HT_SIZE_BUCKETS];
+	uint64_t blocks = rest(all->blocks, freed->blocks), weight = 0;
+	uint64_t bytes = rest(all->bytes, freed->bytes);
+	uint32_t bucket = blocks ? counter_size_bucket(bytes / blocks) : HT_SIZE_BUCKETS - 1;
+	struct ht_hist hist;
+	int rc = read_hist(s, out->before.site + HT_SIZE_BUCKETS, &hist);
+
+	for (unsigned i = 0; i < HT_SIZE_BUCKETS && rc == 0; i++)
+		weight += hist.size_frees[i] << i;
+	for (unsigned i = 0; i < HT_SIZE_BUCKETS && rc == 0; i++) {
+		out->size_allocs[i] += hist.size_frees[i];
+		out->size_alloc_bytes[i] +=
+			(uint64_t)((double)freed->bytes * (double)(hist.size_frees[i] << i) /
+				   (double)(weight + !weight));
+	}
+	out->size_allocs[bucket] += blocks;
+	out->size_alloc_bytes[bucket] += bytes;
+	return rc;
 }
 
 static int totals_read_before(struct read_segment *s, struct read_totals *out)
@@ -121,6 +145,8 @@ static int totals_read_before(struct read_segment *s, struct read_totals *out)
 	}
 	if (rc == 0)
 		totals_add_before(out);
+	if (rc == 0 && out->before.of[HT_SIZE_BUCKETS].bytes != 0)
+		rc = totals_add_other(s, out, &freed[HT_SIZE_BUCKETS]);
 	return rc;
 }
 

@@ -93,7 +93,7 @@ static void before_find(struct attachment *a, pid_t pid, struct prepared *p)
 	s = read_open(prepare_path(p), message);
 	if (!s)
 		return;
-	if (leak_before_publish(s, pid, NULL, NULL, &found, message) == 0 && !found.known)
+	if (leak_before_publish(s, pid, NULL, &found, message) == 0 && !found.known)
 		pauses_add(&a->facts, &(struct attach_pauses){ .pauses = 1,
 					      .longest_ns = found.stop_ns,
 					      .total_ns = found.stop_ns });

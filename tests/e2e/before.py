@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 
-from proving import (HEAPTOP, case, check, check_equal, environment, frames_of, heap_sites, run, run_cases, scratch,
+from proving import (HEAPTOP, allocator, case, check, check_equal, environment, frames_of, heap_sites, run, run_cases, scratch,
                      segment_files, target, total)
 
 # What the program does not know of: of each thread libc's array of its data, and the loader's
@@ -17,11 +17,11 @@ OWN_BYTES = 32768
 
 
 class Program:
-    """It keeps an account, and does what it is told."""
+    """It keeps an account, and does what an order says."""
 
-    def __init__(self):
+    def __init__(self, **variables):
         self.process = subprocess.Popen([target("before")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=environment())
+                                        env=environment(**variables))
         self.pid = int(self.process.stdout.readline())
 
     def answer(self, order):
@@ -115,6 +115,47 @@ def running():
         check_equal(rep["totals"]["live_blocks"] - program.account()[2], own, "blocks more")
     check(rep["totals"]["before_blocks"] >= own, "what is left from before")
     detach(program)
+
+
+# What the allocator and its threads take for themselves.
+STATISTICS_OFF = 400000
+
+
+def of_allocator(name, known):
+    """Its blocks cannot be listed. Its statistics say how many bytes they have, or nothing does."""
+    program = Program(LD_PRELOAD=allocator(name))
+    program.does("mark")
+    _, _, _, usable = program.account()
+    t = frame(program)["totals"]
+    if known:
+        check(0 <= t["before_found_bytes"] - usable < STATISTICS_OFF, "%d bytes of %d" % (t["before_found_bytes"], usable))
+    else:
+        check_equal(t["live_bytes"], 0, "live bytes, when it is not known what there was")
+    for order in ("turn 30", "clear"):
+        program.does(order)
+        old, old_bytes, live, _ = program.account()
+        rep = frame(program)
+        check_frame(rep)
+        t = rep["totals"]
+        check_equal(t["live_blocks"] - t["before_blocks"], live - old, "blocks since, after " + order)
+        rest = old_bytes if known else 0
+        check(rest <= t["before_bytes"] < rest + STATISTICS_OFF, "%d bytes of %d" % (t["before_bytes"], rest))
+    detach(program)
+
+
+@case("what jemalloc says that it had is there before, and what is freed is subtracted")
+def jemalloc():
+    of_allocator("libjemalloc.so.2", True)
+
+
+@case("what tcmalloc says that it had is there before, and what is freed is subtracted")
+def tcmalloc():
+    of_allocator("libtcmalloc.so.4", True)
+
+
+@case("where no statistics say what was there, nothing is below zero")
+def mimalloc():
+    of_allocator("libmimalloc.so.2", False)
 
 
 @case("leaks from before are found, and nothing else from before")

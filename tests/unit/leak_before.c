@@ -55,7 +55,7 @@ static uint64_t account_bytes(void)
 static int publish(struct leak_before *b)
 {
 	char message[TRACE_MESSAGE_MAX];
-	int rc = leak_before_publish(reader, pid, NULL, NULL, b, message);
+	int rc = leak_before_publish(reader, pid, NULL, b, message);
 
 	if (rc != 0)
 		printf("  %s\n", message);
@@ -147,14 +147,18 @@ TEST(not_what_is_recorded)
 
 TEST(other_allocators)
 {
-	const struct leak_before_other other = { 3, 3000 };
 	char message[TRACE_MESSAGE_MAX];
 	struct leak_before b;
 
 	begin("one");
 	CHECK_INT(before_prepare(&made.s), 0);
-	CHECK_INT(leak_before_publish(reader, pid, &other, NULL, &b, message), 0);
+	before_other_note(&made.s, 3, 3000);
+	CHECK_INT(leak_before_publish(reader, pid, NULL, &b, message), 0);
 	CHECK_INT(totals().live_bytes, (long long)b.bytes + 3000);
+	before_free(&made.s, &made.owner, 1000, false);
+	CHECK_INT(totals().live_bytes, (long long)b.bytes + 2000);
+	before_free(&made.s, &made.owner, 4000, false); /* more than there was */
+	CHECK_INT(totals().live_bytes, (long long)b.bytes);
 	end();
 }
 
