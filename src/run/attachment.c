@@ -19,6 +19,7 @@
 #include "src/read/read.h"
 #include "src/run/attach_progress.h"
 #include "src/run/failure.h"
+#include "src/run/launch_environment.h"
 #include "src/run/signals.h"
 #include "src/target/prepare.h"
 #include "src/target/processes.h"
@@ -107,8 +108,8 @@ static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *mes
 	struct attach_progress progress;
 	struct attach_options options = { .library = a->library,
 		.segment = prepare_path(p),
-		.allocators = o->allocators,
-		.follow = o->follow != OPTIONS_FOLLOW_NO,
+		.allocators = launch_environment_allocators(o),
+		.follow = o->follow == OPTIONS_FOLLOW_DEFAULT || o->follow == OPTIONS_FOLLOW_YES,
 		.timeout_ns = o->attach.timeout_ns,
 		.progress = attach_progress_say,
 		.ctx = &progress };
@@ -364,6 +365,17 @@ struct detaching {
 	unsigned children;
 };
 
+/* A program that carries the library from its start keeps it, and can only record less. */
+static void launched_advise(pid_t pid, char message[ATTACH_MESSAGE_MAX])
+{
+	if (!strstr(message, "started under heaptop"))
+		return;
+	snprintf(message, ATTACH_MESSAGE_MAX,
+		"cannot detach from process %d: it was started under heaptop; to record next to "
+		"nothing from now on: heaptop -b -n 1 --sample 64M -a %d",
+		(int)pid, (int)pid);
+}
+
 static void detach_one(struct detaching *d, pid_t pid)
 {
 	struct attach_pauses p = { 0 };
@@ -379,6 +391,7 @@ static void detach_one(struct detaching *d, pid_t pid)
 		d->done++;
 		d->stays += stays;
 	} else if (rc != -ESRCH && d->failed++ == 0) {
+		launched_advise(pid, message);
 		d->error = rc;
 		memcpy(d->why, message, sizeof(d->why));
 	}

@@ -50,14 +50,23 @@ int launch_environment_check(const struct options *o)
 }
 
 /* The program may be in another folder by the time it reads the file. */
+const char *launch_environment_allocators(const struct options *o)
+{
+	static char path[PATH_MAX];
+
+	if (!is_file(o))
+		return o->allocators;
+	return realpath(o->allocators, path);
+}
+
 static const char *allocators_variable(const struct options *o)
 {
 	static char text[PATH_MAX + 32];
-	char path[PATH_MAX];
+	const char *what = launch_environment_allocators(o);
 
-	if (is_file(o) && !realpath(o->allocators, path))
+	if (!what)
 		return NULL;
-	snprintf(text, sizeof(text), "HEAPTOP_ALLOCATORS=%s", is_file(o) ? path : NONE);
+	snprintf(text, sizeof(text), "HEAPTOP_ALLOCATORS=%s", what);
 	return text;
 }
 

@@ -329,6 +329,26 @@ def outside():
         check_equal(process.wait(60), 0, "the end")
 
 
+@case("a program that was started under heaptop keeps its library, and the refusal says what to do")
+def launched():
+    started = subprocess.Popen([HEAPTOP, "--report", "-o", os.path.join(scratch, "report"), "--", target("asked")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    pid = started.stdout.readline().decode().strip()
+    done = run([HEAPTOP, "--detach", pid])
+    check_equal((done.returncode, done.stdout), (125, b""), "status and output")
+    check(b"it was started under heaptop; to record next to nothing from now on: " in done.stderr, done.stderr)
+    advice = done.stderr.decode().rsplit("heaptop ", 1)[1].split()
+    rep = run([HEAPTOP, *advice])
+    check_equal(rep.returncode, 0, rep.stderr)
+    started.stdin.write(b"turn 1\n")
+    started.stdin.flush()
+    check_equal(started.stdout.readline(), b"done\n", "the answer")
+    text = run([HEAPTOP, "-b", "-n", "1", "-a", pid]).stdout
+    check(b"sampled 1/64M" in text, text)
+    started.stdin.close()
+    check_equal(started.wait(60), 0, "the end")
+
+
 @case("--readonly changes nothing in a program")
 def readonly():
     asked = Asked.take()
