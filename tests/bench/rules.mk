@@ -24,6 +24,7 @@ $(eval $(call bench_program,control_flow,control_flow.cc,$$(CXX) -std=gnu++17 -O
 $(eval $(call bench_program,usage,usage.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,storm,storm.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,allocbound,allocbound.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$<))
+$(eval $(call bench_program,attach_pairs,attach_pairs.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
 $(eval $(call bench_program,leak_pause,leak_pause.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,live_table,live_table.c,$$(BENCH_CC) -o $$@ $$< $$(SHM_SRC)))
 $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -shared -o $$@ $$<))
@@ -52,11 +53,12 @@ $(BENCH)/steady/libheaptop.so: $(BENCH)/steady/tick.o $(LIB)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ \
 		$(patsubst $(B)/so/preload/tick.o,$<,$(PRELOAD_OBJ))
 BENCH_BUILT += $(BENCH)/steady/libheaptop.so
+$(BENCH)/attach_pairs: tests/faults/targets/attach_page.h
 $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 
 TEST_EXTRA += $(BENCH_BUILT)
 
-.PHONY: bench bench-programs bench-readme bench-instructions
+.PHONY: bench bench-programs bench-readme bench-instructions bench-attach
 bench: all $(BENCH_BUILT) $(BENCH)/stacks-wide $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
 		$(if $(filter 1,$(QUICK)),--quick) \
@@ -66,6 +68,10 @@ bench: all $(BENCH_BUILT) $(BENCH)/stacks-wide $(B)/tests/targets/many_sites
 bench-programs: all $(BENCH)/usage
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench-programs.json' \
 		--only '^slowdown: .*($(T))'
+
+# What attaching to a running program costs.
+bench-attach: all $(BENCH)/attach_pairs $(FAULT_TARGETS)
+	$(Q)B='$(B)' tests/bench/attach.py
 
 # The last run's tables, into the places that tests/bench/README.md and README.md have for them; with
 # T, those of the last run with T, which measured a part.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LINE = re.compile(r"(ok|not ok|skip) - ([A-FP]\d+[a-z]?) (.*)")
+LINE = re.compile(r"(ok|not ok|skip) - ([A-GP]\d+[a-z]?) (.*)")
 
 
 def groups(wanted):

@@ -67,3 +67,14 @@ $(B)/tests/faults/targets/own_daemon: tests/faults/targets/own_daemon.c $(OWN_DA
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< $(OWN_DAEMON) '-Wl,-rpath,$$ORIGIN/plugin'
 
 $(B)/tests/faults/targets/leaves_at: shm/layout.h
+
+# An allocator inside the program that is attached to.
+JEMALLOC_STATIC := $(filter /%,$(shell $(CC) -print-file-name=libjemalloc.a))
+ATTACH_INNER := $(if $(JEMALLOC_STATIC),$(B)/tests/faults/targets/inner/attach_threads)
+TEST_EXTRA += $(ATTACH_INNER)
+
+$(B)/tests/faults/targets/inner/attach_threads: tests/faults/targets/attach_threads.c $(FAULT_HEADERS) Makefile
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< $(JEMALLOC_STATIC) -lstdc++ -lpthread \
+		-ldl -lm

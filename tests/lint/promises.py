@@ -10,7 +10,7 @@ import sys
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
 PAGE = "tests/PROMISES.md"
-ROW = r"\b[A-F]\d+[a-z]?\b"
+ROW = r"\b[A-G]\d+[a-z]?\b"
 FILE = r"`(tests/[^` ]+)`"
 
 

@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Group G of the fault matrix: attaching to programs that were not started under heaptop, and detaching. The programs
+(targets/attach_*.c) check themselves all the time; a row attaches and detaches, compares what of the process must be the
+same, and the figures with the program's own."""
+
+import os
+import random
+import subprocess
+import time
+
+from rows import fault_target, row, run_rows, times
+from proving import (B, HEAPTOP, LIBRARY, TARGETS, Skip, allocator, check, check_equal, environment, frames_of, heap_sites, need,
+                     run, scratch, segments, total, wait_for)
+from attaching import Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
+from sides import children_of
+from tight import as_nobody, can_mount
+
+PLUGIN = os.path.join(TARGETS, "plugin", "one.so")
+JEMALLOC_INSIDE = os.path.join(B, "tests", "faults", "targets", "inner", "attach_threads")
+ALLOCATORS = (None, "libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
+BEFORE = "before attach"  # in the name of each site of older blocks
+
+
+def preload(library):
+    return {"LD_PRELOAD": allocator(library)} if library else {}
+
+
+def is_before(site):
+    return any(BEFORE in (name or "") for name in frames_of(site))
+
+
+def born(report):
+    """The sites of what was allocated since."""
+    return [s for s in heap_sites(report) if not is_before(s)]
+
+
+def of_program(report, *names):
+    """The sites with one of these functions on the stack."""
+    return [s for s in born(report) if set(names) & set(frames_of(s))]
+
+
+# ---- the traps ------------------------------------------------------------------------------------
+
+@row("G1", "a forked child inherits a request that is pending, and deadlocks on the loader's lock")
+def pending_forked():
+    with running("attach_forks", PLUGIN) as program:
+        for _ in range(times(6, 1000)):
+            begin(program.pid)
+            ended = program.alive()["children"]
+            end(program.pid)
+            wait_for(lambda so_far=ended: program.alive()["children"] >= so_far + 4, "children end")
+
+
+def workers(program, many):
+    wait_for(lambda: program.alive()["arrived"] >= many, "the workers run")
+    return children_of(program.pid)
+
+
+@row("G2", "a child that was forked while its parent was attached keeps the patches for ever")
+def forked_detached():
+    with running("attach_prefork", 3) as program:
+        same = Same(program.pid)
+        begin(program.pid)
+        program.page.write(phase=1)
+        pids = workers(program, 3)
+        end(program.pid)
+        same.check()
+        for pid in pids:
+            program.goes_on()
+            end(pid)
+            check_image(same.image, pid)
+            check_nothing_left(pid)
+        begin(pids[0])
+        program.goes_on(20)
+        end(pids[0])
+        program.page.write(phase=2, arrived=0)
+        for pid in workers(program, 3):
+            check_image(same.image, pid)
+
+
+def check_account(report, words, what):
+    """Blocks born since, as the program knows them."""
+    sites = of_program(report, "attach_born", "attach_grown")
+    for field in ("allocs", "frees", "alloc_bytes", "live_bytes", "live_blocks"):
+        check_equal(total(sites, field), words[field], "%s, %s" % (what, field))
+    for field in ("untracked_blocks", "untracked_bytes", "lost_events"):
+        check_equal(report["totals"][field], 0, "%s, %s" % (what, field))
+
+
+def accounts(library):
+    with running("attach_threads", 4, "account", **preload(library)) as program:
+        program.arrived(4)
+        for number in range(1, 1 + times(2, 20)):
+            begin(program.pid)
+            words = program.phase(number, 4)
+            report = begin(program.pid)
+            check_account(report, words, library or "glibc")
+            end(program.pid)
+
+
+for _i, _library in enumerate(ALLOCATORS):
+    row("G3" + "abcd"[_i], "entries call entries, or are called past: counts against the program's, %s" % (
+        _library or "glibc"))(lambda library=_library: accounts(library))
+
+
+@row("G4", "the program brings its allocator along, and patching libc alone sees nothing")
+def allocator_inside():
+    if not os.path.exists(JEMALLOC_INSIDE):
+        raise Skip("there is no static jemalloc")
+    with running("inner/attach_threads", 4, "account") as program:
+        program.arrived(4)
+        same = Same(program.pid)
+        begin(program.pid)
+        words = program.phase(1, 4)
+        check_account(begin(program.pid), words, "jemalloc inside the program")
+        end(program.pid)
+        same.check()
+
+
+@row("G5", "a seccomp filter kills the program for a call that attaching makes")
+def sandboxed():
+    with running("attach_sandbox") as program:
+        if os.geteuid() == 0:
+            cycles(program, times(3, 100))
+        else:
+            refused(program.pid, says="seccomp")
+            program.goes_on()
+
+
+def killed_viewer(pid, after_s, *prefix):
+    """A viewer that attaches, and is killed so much later."""
+    with subprocess.Popen([*prefix, HEAPTOP, "-b", "--keep", "-o", "/dev/null", "-a", str(pid)], env=environment(),
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        time.sleep(after_s)
+        process.kill()
+
+
+def killed_at_random(program, often, longest_s, *prefix):
+    """Each time a next viewer finds it in order, and leaves it so; every tenth time, it has been compared."""
+    rng = random.Random(1)
+    same = Same(program.pid)
+    for i in range(often):
+        killed_viewer(program.pid, rng.random() * longest_s, *prefix)
+        program.goes_on()
+        if i % 5 == 4 or i == often - 1:
+            begin(program.pid)
+            program.goes_on()
+            end(program.pid)
+            same.check()
+
+
+@row("G6", "a viewer killed while it hands the library over as a descriptor leaves that open")
+def descriptor_closed():
+    """The program cannot see the library's file: it has mounts of its own."""
+    can_mount()
+    hidden = ["unshare", "-m", "sh", "-ec", 'mount -t tmpfs none "$0"; exec "$@"', os.path.dirname(os.path.realpath(HEAPTOP))]
+    copy = "/tmp/attach_threads-%d" % os.getpid()
+    run(["cp", fault_target("attach_threads"), copy])
+    try:
+        with running("attach_threads", 2, "idle", prefix=hidden, instead=copy) as program:
+            same = Same(program.pid)
+            killed_at_random(program, times(10, 500), 0.15)
+            same.check()
+    finally:
+        os.unlink(copy)
+
+
+@row("G7", "a viewer is killed at any moment: registers, descriptors, code or a stopped thread are left")
+def killed():
+    with running("attach_threads", 4, "churn") as program:
+        killed_at_random(program, times(15, 1000), 0.3)
+
+
+@row("G8", "the stack of the thread that is borrowed is small, or foreign: what lies below is overwritten")
+def small_stacks():
+    with running("attach_coroutines", 12288) as program:
+        cycles(program, times(4, 1000))
+    with running("attach_handler", "small") as program:
+        cycles(program, times(3, 200))
+
+
+@row("G9", "a child of vfork shares the memory, is no thread, and is still in the old code")
+def vforks():
+    for how in ("alone", "with"):
+        with running("attach_vfork", how) as program:
+            before = program.alive()["children"]
+            cycles(program, times(3, 1000), steady=False)
+            wait_for(lambda b=before: program.alive()["children"] > b, "children end")
+
+
+WAITS = ("nanosleep", "clock_nanosleep", "poll", "ppoll", "select", "epoll", "futex", "condition", "semaphore",
+         "signal", "read", "receive", "child")
+
+
+@row("G10", "a wait is cut short, ends early, or has another result or errno, since its thread was borrowed")
+def waits():
+    """The programs have one thread each, which sleeps nearly all the time, without and with allocations."""
+    for number, wait in enumerate(WAITS):
+        with running("attach_asleep", wait, *["alloc"] * (number % 2)) as program:
+            cycles(program, times(1, 1000), steady=wait != "child")
+
+
+@row("G12", "all blocks come from inside libc, so that no call of malloc has a caller that will do")
+def libc_only():
+    with running("attach_computes", "free") as program:
+        cycles(program, times(3, 1000))
+
+
+@row("G14", "blocks from before are taken for new ones, or counted twice, or never given back")
+def before():
+    """Every thread frees old blocks and gets their addresses again. The sums are in usable bytes, and the program's
+    own within one in a thousand: libc and the loader have some blocks, too."""
+    with running("attach_threads", 4, "account") as program:
+        held = program.arrived(4)
+        first = begin(program.pid)["totals"]
+        for field, want in (("before_bytes", held["held_bytes"]), ("before_blocks", held["held_blocks"])):
+            check(abs(first[field] - want) <= want / 1000 + 64, "%s is %d, the program has %d" % (field, first[field], want))
+        words = program.phase(1, 4)
+        report = begin(program.pid)
+        old = [s for s in heap_sites(report) if is_before(s)]
+        check_equal(total(old, "frees"), words["old_freed"], "frees of older blocks")
+        check_equal(first["before_bytes"] - total(old, "live_bytes"), words["old_freed_bytes"], "bytes of those")
+        end(program.pid)
+
+
+@row("G15", "after a detach and another attach, the table of the first one is believed")
+def attached_again():
+    with running("attach_threads", 4, "account") as program:
+        program.arrived(4)
+        for number in range(1, 4):
+            begin(program.pid)
+            report = begin(program.pid) if program.phase(number, 4) else None
+            check_account(report, program.alive(), "time %d" % number)
+            end(program.pid)
+            program.page.write(arrived=0, phase=number)
+    check_equal([f for f in os.listdir(segments) if str(program.pid) in f], [], "segments left")
+
+
+# ---- kinds of programs ----------------------------------------------------------------------------
+
+@row("G16", "threads that allocate lose a block, or find a byte changed")
+def allocating():
+    with running("attach_threads", 8, "churn") as program:
+        cycles(program, times(8, 1000))
+
+
+@row("G17", "two hundred threads: one is missed, or stays stopped")
+def many_threads():
+    with running("attach_threads", 200, "idle") as program:
+        cycles(program, times(3, 1000))
+
+
+@row("G18", "threads come and go, children, plugins, and a handler that leaves by siglongjmp, all at once")
+def storm():
+    with running("attach_storm", PLUGIN) as program:
+        cycles(program, times(4, 1000), steady=False, of=lambda name: name != PLUGIN)
+        ended = program.alive()["children"]
+        wait_for(lambda: program.alive()["children"] > ended, "children end")
+
+
+@row("G19", "a register of a thread that computes is not what it was: vectors, masks, x87, control words")
+def computing():
+    with running("attach_computes", "alloc") as program:
+        cycles(program, times(3, 1000))
+
+
+@row("G20", "the only thread is in a handler, or never allocates: it is borrowed nevertheless")
+def refused_unprovable():
+    for name, how in (("attach_handler", "alone"), ("attach_computes", "never")):
+        with running(name, how) as program:
+            program.goes_on()
+            same = Same(program.pid)
+            for _ in range(times(1, 20)):
+                refused(program.pid, "--attach-timeout", "1", says="alloc")
+                program.goes_on()
+                same.check()
+    with running("attach_handler", "with") as program:
+        cycles(program, times(3, 200))
+
+
+@row("G21", "children of an attached program, and what they execute, are not recorded as those of a launched one")
+def children_recorded():
+    with running("attach_prefork", 2) as program:
+        begin(program.pid)
+        program.page.write(phase=1)
+        pids = workers(program, 2)
+        program.goes_on(10)
+        for pid in pids:
+            report = begin(pid)
+            check(total(born(report), "allocs") > 0, "nothing of worker %d was recorded" % pid)
+            end(pid)
+        end(program.pid)
+
+
+def place_of(frame):
+    """Where in its module, which lies elsewhere in each run."""
+    return os.path.basename(frame["module"] or ""), frame["offset"], frame["function"]
+
+
+FIELDS = ("allocs", "frees", "alloc_bytes", "live_bytes", "live_blocks")
+
+
+def sites_of_work(report):
+    """Every site of what attach_sites does, of the heap and of mappings, with its stack and figures."""
+    found = []
+    for site in report["sites"]:
+        if "attach_work" in frames_of(site):
+            found.append((site["function"], site["kind"], [place_of(f) for f in site["stack"]],
+                          {field: site[field] for field in FIELDS if field in site}))
+    return sorted(found, key=str)
+
+
+@row("G22", "sites of what is born after attaching differ from those of the program under heaptop from its start")
+def same_sites():
+    reports = []
+    for preloaded in (False, True):
+        with running("attach_sites", **({"LD_PRELOAD": LIBRARY} if preloaded else {})) as program:
+            if not preloaded:
+                begin(program.pid)
+            program.phase(1, 1)
+            reports.append(sites_of_work(begin(program.pid) if not preloaded else watched(program.pid)))
+    attached, launched = reports
+    check(len(launched) > 100, "only %d sites" % len(launched))
+    for one, other in zip(attached, launched):
+        check_equal(one, other, "a site")
+    check_equal(len(attached), len(launched), "sites")
+
+
+# ---- users and containers -------------------------------------------------------------------------
+
+def page_reachable():
+    """By other users."""
+    os.chmod(scratch, 0o711)
+    os.chmod(segments, 0o1777)
+
+
+@row("G23", "a program of another user, or a viewer that is not root: its segment cannot be opened, or it is refused")
+def other_users():
+    page_reachable()
+    with as_nobody() as (nobody, folder), running("attach_threads", 2, "idle", prefix=nobody, HEAPTOP_DIR=folder) as program:
+        check(run([*nobody, "test", "-r", HEAPTOP]).returncode == 0, "nobody cannot read " + HEAPTOP)
+        same = Same(program.pid)
+        for how in ({}, {"prefix": nobody}):
+            for _ in range(times(2, 100)):
+                begin(program.pid, HEAPTOP_DIR=folder, **how)
+                program.goes_on()
+                end(program.pid, HEAPTOP_DIR=folder, **how)
+                same.check()
+    with as_nobody() as (nobody, folder), running("attach_threads", 2, "idle") as program:
+        same = Same(program.pid)
+        refused(program.pid, prefix=nobody)
+        same.check()
+
+
+CONTAINERS = {"a mount namespace": ["-m"], "a pid namespace": ["-m", "--pid", "--fork", "--mount-proc"],
+              "a user namespace": ["--user", "--map-root-user"],
+              "all of them": ["--user", "--map-root-user", "-m", "--pid", "--fork", "--mount-proc"]}
+
+
+@row("G24", "a program in another mount, pid or user namespace: files and numbers are others there")
+def containers():
+    for what, flags in CONTAINERS.items():
+        if run(["unshare", *flags, "true"]).returncode:
+            raise Skip("unshare is not permitted here: " + what)
+        with running("attach_threads", 2, "idle", prefix=["unshare", *flags], is_forked="--fork" in flags) as program:
+            cycles(program, times(2, 100))
+
+
+@row("G25", "a program that is traced already, or does not let itself be traced")
+def not_traceable():
+    with running("attach_threads", 2, "idle") as program:
+        with subprocess.Popen([need("strace"), "-f", "-qq", "-o", "/dev/null", "-p", str(program.pid)],
+                              stdin=subprocess.DEVNULL) as strace:
+            try:
+                wait_for(lambda: tracer(program.pid), "strace traces it")
+                text = refused(program.pid, says=str(strace.pid))
+                check("trace" in text, text)
+            finally:
+                strace.terminate()
+        cycles(program, 1)
+
+
+def tracer(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii", errors="replace") as f:
+        return int(next(line.split()[1] for line in f if line.startswith("TracerPid:")))
+
+
+run_rows()
