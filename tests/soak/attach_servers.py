@@ -193,7 +193,7 @@ def family(process, name):
 
 
 def last_of(process, name):
-    """Of a server and its workers, the last that was started."""
+    """The last one started: a worker, if there are any."""
     return wait_for(lambda: family(process, name), name + " runs", LIMIT_S)[-1]
 
 
