@@ -57,8 +57,8 @@ class Page:
 class Running:
     """A program of targets/attach_*.c that is ready, and goes on until it is ended."""
 
-    def __init__(self, process, page):
-        self.process, self.page, self.pid = process, page, process.pid
+    def __init__(self, process, page, says=b"0 wrong \n"):
+        self.process, self.page, self.pid, self.says = process, page, process.pid, says
 
     def alive(self):
         check(self.process.poll() is None, "the program ended with status %s" % self.process.returncode)
@@ -85,19 +85,19 @@ class Running:
         """Ends it; it must have found nothing wrong, and everything else be usual."""
         self.page.write(stop=1)
         out, _ = deadline.finish(self.process, ENDS_S)
-        check_equal((self.process.returncode, out), (0, b"0 wrong \n"), "how it ended")
+        check_equal((self.process.returncode, out), (0, self.says), "how it ended")
 
 
 @contextlib.contextmanager
-def running(name, *args, prefix=(), instead=None, is_forked=False, **variables):
+def running(name, *args, prefix=(), instead=None, is_forked=False, says=b"0 wrong \n", **variables):
     """Starts targets/NAME, or a copy of it, with its page; ends it well at the end of the block. is_forked: `prefix`
-    starts it as a child."""
+    starts it as a child. says: its output at the end."""
     page = Page()
     with subprocess.Popen([*prefix, instead or fault_target(name), page.path, *map(str, args)], env=environment(**variables),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         try:
             check_equal(process.stdout.readline(), b"ready\n", "what %s says first" % name)
-            program = Running(process, page)
+            program = Running(process, page, says)
             program.pid = deadline.family(process.pid)[-1] if is_forked else process.pid
             yield program
             program.end()

@@ -12,7 +12,7 @@ import time
 from rows import fault_target, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, TARGETS, Skip, allocator, check, check_equal, environment, frames_of, heap_sites, need,
                      run, scratch, segments, total, wait_for)
-from attaching import Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
+from attaching import Page, Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
 from sides import children_of
 from tight import as_nobody, can_mount
 
@@ -128,20 +128,24 @@ def sandboxed():
             program.goes_on()
 
 
-def killed_viewer(pid, after_s, *prefix):
-    """A viewer that attaches, and is killed so much later."""
-    with subprocess.Popen([*prefix, HEAPTOP, "-b", "--keep", "-o", "/dev/null", "-a", str(pid)], env=environment(),
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+def killed_after(command, after_s):
+    """A viewer that is killed so much later."""
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         time.sleep(after_s)
         process.kill()
 
 
-def killed_at_random(program, often, longest_s, *prefix):
-    """Each time a next viewer finds it in order, and leaves it so; every tenth time, it has been compared."""
+def killed_at_random(program, often, longest_s):
+    """While they attach, while they watch, while they detach. Every few times the next viewer must find all in order,
+    and leave it so."""
     rng = random.Random(1)
     same = Same(program.pid)
     for i in range(often):
-        killed_viewer(program.pid, rng.random() * longest_s, *prefix)
+        if i % 3 == 2:
+            begin(program.pid)
+            killed_after([HEAPTOP, "--detach", str(program.pid)], rng.random() * longest_s / 3)
+        else:
+            killed_after([HEAPTOP, "-b", "--keep", "-o", "/dev/null", "-a", str(program.pid)], rng.random() * longest_s)
         program.goes_on()
         if i % 5 == 4 or i == often - 1:
             begin(program.pid)
@@ -291,6 +295,42 @@ def children_recorded():
             check(total(born(report), "allocs") > 0, "nothing of worker %d was recorded" % pid)
             end(pid)
         end(program.pid)
+
+
+def carries_library(pid):
+    with open("/proc/%d/maps" % pid, encoding="utf-8", errors="replace") as f:
+        return "libheaptop.so" in f.read()
+
+
+def executed(program, phase):
+    """The process that executes the command, when that is ready; it must have been started with the library."""
+    program.page.write(phase=phase)
+    pid = wait_for(lambda: children_of(program.pid), "a child")[0] if phase < 3 else program.pid
+    command = fault_target("attach_asleep")
+    wait_for(lambda: os.path.exists("/proc/%d/exe" % pid) and os.readlink("/proc/%d/exe" % pid) == command, "it is executed")
+    wait_for(lambda: carries_library(pid), "the library is there")
+    return pid
+
+
+SAYS = b"ready\n0 wrong \n"  # of the command, each time
+
+
+@row("G21a", "what an attached program executes is not recorded any more: fork, posix_spawn, in its own place")
+def executes():
+    page = Page()
+    command = [fault_target("attach_asleep"), page.path, "nanosleep", "alloc"]
+    with running("attach_exec", *command, says=3 * SAYS) as program:
+        begin(program.pid)
+        program.goes_on()
+        for phase in (1, 2, 3):
+            page.write(stop=0, progress=0)
+            pid = executed(program, phase)
+            wait_for(lambda: page.read()["progress"] > 1, "what is executed goes on")
+            report = watched(pid)
+            allocs = total(of_program(report, "page_allocate", "main"), "allocs")
+            check(allocs >= 8, "only %d blocks of what was executed (%d) are recorded" % (allocs, phase))
+            page.write(stop=1)
+        program.page.write(stop=1)
 
 
 def place_of(frame):
