@@ -330,7 +330,7 @@ def executes():
             allocs = total(of_program(report, "page_allocate", "main"), "allocs")
             check(allocs >= 8, "only %d blocks of what was executed (%d) are recorded" % (allocs, phase))
             page.write(stop=1)
-        program.page.write(stop=1)
+            wait_for(lambda n=phase: n == 3 or program.alive()["children"] >= n, "it ends")
 
 
 def place_of(frame):
