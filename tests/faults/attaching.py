@@ -110,7 +110,7 @@ def running(name, *args, prefix=(), instead=None, is_forked=False, says=b"0 wron
 
 def viewer(pid, *options, prefix=(), **variables):
     """One frame of a viewer: what ran, the report if there is one."""
-    command = [*prefix, HEAPTOP, "-b", "-n", "1", "--format", "json", "--top", "0", *options, "-a", str(pid)]
+    command = [*prefix, HEAPTOP, "-b", "-n", "1", "-d", "0.1", "--format", "json", "--top", "0", *options, "-a", str(pid)]
     done = run(command, timeout=ENDS_S, env=environment(**variables))
     return done, json.loads(done.stdout) if done.stdout else None
 
