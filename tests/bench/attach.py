@@ -18,7 +18,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("e2e"
 
 ROUNDS = int(sys.argv.pop(1)) if sys.argv[1:] else 20
 
-from attaching import begin, end, running  # both are found by the path above
+from attached_programs import begin, end, running  # both are found by the path above
 from proving import B, LIBRARY, Failure, run_cases, case, scratch
 from rows import deadline
 

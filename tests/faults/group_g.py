@@ -12,7 +12,7 @@ import time
 from rows import fault_target, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, TARGETS, Skip, allocator, check, check_equal, environment, frames_of, heap_sites, need,
                      run, scratch, segments, total, wait_for)
-from attaching import Page, Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
+from attached_programs import Page, Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
 from sides import children_of
 from tight import as_nobody, can_mount
 

@@ -14,7 +14,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 
 OFTEN = int(sys.argv.pop(1)) if sys.argv[1:] else 50
 
-from attaching import begin, cycles, end, running  # both are found by the path above
+from attached_programs import begin, cycles, end, running  # both are found by the path above
 from proving import ROOT, Skip, add_case, check_equal, frames_of, heap_sites, need, run_cases, scratch, total
 
 FETCH_S = 300

@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 OFTEN = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
 
 import deadline  # these are found by the path above
-from attaching import Same, begin, end
+from attached_programs import Same, begin, end
 from proving import add_case, allocator, check, check_equal, environment, need, run, run_cases, scratch, wait_for
 
 FOLDER = os.path.join(scratch, "server")
