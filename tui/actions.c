@@ -75,9 +75,12 @@ static unsigned *action_shift_of(struct ui *ui)
 void action_shift(struct ui *ui, int cells, int key)
 {
 	unsigned *shift = action_shift_of(ui);
+	bool first = *shift == 0 && (ui_view(ui) != view_table[VIEW_SITES] || !ui->sites.scroll);
 
-	if (cells < 0 && *shift == 0 && key == 'h')
+	if (cells < 0 && first && key == 'h')
 		ui_message(ui, "nothing further left (? is help)");
+	else if (ui_view(ui) == view_table[VIEW_SITES])
+		view_sites_scroll(ui, cells);
 	else if (cells < 0)
 		*shift = *shift > (unsigned)-cells ? *shift - (unsigned)-cells : 0;
 	else
@@ -89,6 +92,7 @@ static void action_table_sort(struct ui *ui, int column)
 {
 	const struct table *t = ui_view(ui)->table(ui);
 	struct table_order *o = ui_view(ui)->order(ui);
+	int replaced;
 
 	if (column < 0 || column >= (int)t->count) {
 		ui_message(ui, "this table has %u columns", t->count);
@@ -98,32 +102,37 @@ static void action_table_sort(struct ui *ui, int column)
 	o->sort = (unsigned)column;
 	o->just_chosen = true;
 	refresh_views(ui);
-	if (!table_at(t, ui->layout.width, o->sort).cells)
-		ui_message(ui, "sorted by %s; that column needs a wider screen",
-			t->column[o->sort].title);
+	replaced = table_replaced(t, o, ui->layout.width);
+	if (replaced >= 0)
+		ui_message(ui, "sorted by %s, which replaces %s on this narrow screen",
+			t->column[o->sort].title, t->column[replaced].title);
 }
 
-/* Sorts by the next visible column to the left or right. */
+/* Sorts by the next column to the left or right, shown or not. */
 static void action_table_step(struct ui *ui, int step)
 {
 	const struct table *t = ui_view(ui)->table(ui);
-	struct table_place place[TABLE_COLUMNS];
-	int n = (int)table_fit(t, ui->layout.width, place), at = 0;
+	int n = (int)t->count, at = 0;
 
-	for (int i = 0; i < n; i++)
-		if (place[i].column == ui_view(ui)->order(ui)->sort)
-			at = i;
-	at += step;
-	if (at < 0 || at >= n)
-		ui_message(ui, "no column further %s", step < 0 ? "left" : "right");
-	else
-		action_table_sort(ui, (int)place[at].column);
+	while (at < n && (t->shown ? t->shown[at] : at) != (int)ui_view(ui)->order(ui)->sort)
+		at++;
+	for (at += step; at >= 0 && at < n; at += step) {
+		int column = t->shown ? t->shown[at] : at;
+
+		if (t->column[column].width < TABLE_NEVER &&
+			!(t->column[column].cells && *t->off >> column & 1)) {
+			action_table_sort(ui, column);
+			return;
+		}
+	}
+	ui_message(ui, "no column further %s", step < 0 ? "left" : "right");
 }
 
 void action_sort_click(struct ui *ui, int x)
 {
 	const struct view *v = ui_view(ui);
-	int column = v->table ? table_column_at(v->table(ui), ui->layout.width, x) : -1;
+	int column =
+		v->table ? table_column_at(v->table(ui), v->order(ui), ui->layout.width, x) : -1;
 
 	if (column >= 0)
 		action_table_sort(ui, column);
@@ -143,21 +152,14 @@ void action_sort_digit(struct ui *ui, int arg, int key)
 
 void action_sort_step(struct ui *ui, int step, int key)
 {
-	struct layout_column shown[COL_COUNT];
-	int n = (int)layout_columns(ui->layout.width, ui_kind(ui), shown), at = 0;
+	int column = ui_view(ui)->table ? -1 : layout_next(ui_kind(ui), step);
 
-	if (ui_view(ui)->table) {
+	if (ui_view(ui)->table)
 		action_table_step(ui, step);
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		if (shown[i].column == ui->sort)
-			at = i;
-	at += step;
-	if (at < 0 || at >= n)
+	else if (column < 0)
 		ui_message(ui, "no column further %s", step < 0 ? "left" : "right");
 	else
-		view_sites_sort(ui, shown[at].column);
+		view_sites_sort(ui, (enum column)column);
 }
 
 void action_reverse(struct ui *ui, int arg, int key)

@@ -53,6 +53,8 @@ static const char *const glyph_table[GLYPH_COUNT][2] = {
 	[GLYPH_TREE_END] = { "└─", "`-" },
 	[GLYPH_CALLS] = { " → ", " > " },
 	[GLYPH_CALLED_BY] = { " ← ", " < " },
+	[GLYPH_MORE_LEFT] = { "‹", "<" },
+	[GLYPH_MORE_RIGHT] = { "›", ">" },
 	[GLYPH_SHADE] = { "░", ":" },
 };
 

@@ -47,6 +47,8 @@ enum draw_glyph {
 	GLYPH_TREE_END,
 	GLYPH_CALLS,
 	GLYPH_CALLED_BY,
+	GLYPH_MORE_LEFT, /* something is scrolled out */
+	GLYPH_MORE_RIGHT,
 	GLYPH_SHADE, /* the background of a range */
 	GLYPH_COUNT
 };

@@ -412,9 +412,22 @@ static bool header_shows_end(const struct ui *ui)
 	return (scope & IN_SIZES && !range) || (scope & IN_THREADS && !(range && range->threads));
 }
 
-static void header_order(const struct ui *ui, struct infoline *s)
+/* The column that sorts and, where it is shown only for that, the one that it replaces. */
+static void header_sort(const struct ui *ui, struct infoline *s)
 {
 	const struct column_info *c = &column_table[ui->sort];
+	int replaced = ui->sites.scroll ? -1 : layout_replaced(ui->layout.width, ui_kind(ui));
+
+	infoline_right(s, 80, STYLE_PLAIN, "%s%s%s", replaced < 0 ? "sort " : "", c->title,
+		draw_glyph(c->descending != ui->reverse ? GLYPH_DOWN : GLYPH_UP));
+	if (replaced < 0)
+		return;
+	infoline_right(s, 75, STYLE_DIM, "for %s", column_table[replaced].title);
+	infoline_tight(s);
+}
+
+static void header_order(const struct ui *ui, struct infoline *s)
+{
 	char clock[UNITS_MAX];
 
 	if (ui_view(ui)->facts)
@@ -422,8 +435,7 @@ static void header_order(const struct ui *ui, struct infoline *s)
 	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
 		group_facts(ui, s);
 	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
-		infoline_right(s, 80, STYLE_PLAIN, "sort %s%s", c->title,
-			draw_glyph(c->descending != ui->reverse ? GLYPH_DOWN : GLYPH_UP));
+		header_sort(ui, s);
 	header_sampling(ui, s);
 	if (ui->filter && (ui_view(ui)->scope & IN_FILTERED)) {
 		infoline_right(s, 92, STYLE_WARN, "filter: %s", filter_text(ui->filter));

@@ -115,6 +115,20 @@ static const struct {
 	{ COL_SITE, 0, 0 },
 	{ COL_LINE, 62, 62 },
 };
+#define COLUMNS (sizeof(column_order) / sizeof(column_order[0]))
+_Static_assert(COLUMNS == COL_COUNT, "each column has a place");
+
+enum column layout_usual(unsigned at)
+{
+	return column_order[at].column;
+}
+
+/* The column at a place, from the left. */
+static enum column layout_order(const struct layout_kind *kind, unsigned at)
+{
+	return kind->look && kind->look->ordered ? (enum column)kind->look->order[at]
+						 : column_order[at].column;
+}
 
 /* Enough for a file and line; more for long paths if there is room. */
 static unsigned line_cells(int width)
@@ -122,16 +136,6 @@ static unsigned line_cells(int width)
 	unsigned cells = (unsigned)width / 5;
 
 	return cells < 14 ? 14 : cells > 32 ? 32 : cells;
-}
-
-/* A column is as wide as its numbers or as its header, a digit (the key) and the title. */
-static unsigned column_cells(enum column c, int width)
-{
-	unsigned title = (unsigned)strlen(column_table[c].title) + 1;
-
-	if (c == COL_LINE)
-		return line_cells(width);
-	return column_table[c].cells > title ? column_table[c].cells : title;
 }
 
 #define DIFF_SINCE 110 /* from this width on, a diff of another figure shows LIVE's change, too */
@@ -150,40 +154,49 @@ static bool is_diff(enum column c)
 	return c == COL_BEFORE || c == COL_AFTER || c == COL_DELTA;
 }
 
-static bool diff_shown(enum column c, int width, int least, struct layout_kind kind)
+static bool since_fits(enum column c, int width, int least, struct layout_kind kind)
 {
-	if (!kind.diff || (c == COL_AFTER && kind.diff_live))
-		return false;
-	return width >= least && !(kind.hidden >> c & 1);
-}
-
-static bool since_shown(enum column c, int width, int least, struct layout_kind kind)
-{
-	if (!kind.marked || kind.hidden >> c & 1)
-		return false;
-	if (kind.diff && c == COL_SINCE && kind.diff_live)
-		return false; /* DELTA is the same */
 	if (kind.diff && c == COL_SINCE)
 		return width >= DIFF_SINCE;
-	if (kind.ranged && c == COL_KEPT)
-		return false;
 	if (kind.ranged && (c == COL_SINCE_ALLOC || c == COL_SINCE_FREED))
 		return width >= RANGED;
 	return width >= least;
 }
 
-static bool column_shown(unsigned i, int width, struct layout_kind kind)
+static bool column_is_off(enum column c, struct layout_kind kind)
+{
+	return c != COL_SITE && (int)c != kind.sort && kind.hidden >> c & 1;
+}
+
+/* Does the column mean anything in these rows, however wide the screen is? */
+static bool column_applies(enum column c, struct layout_kind kind)
+{
+	if ((int)c == kind.sort)
+		return true;
+	if (c == COL_ERROR)
+		return kind.sampled;
+	if (c == COL_SITES)
+		return kind.grouped;
+	if (is_diff(c))
+		return kind.diff && !(c == COL_AFTER && kind.diff_live);
+	if (is_since(c))
+		return kind.marked && !(kind.ranged && c == COL_KEPT) &&
+		       !(kind.diff && kind.diff_live && c == COL_SINCE);
+	return true;
+}
+
+static bool column_fits(unsigned i, int width, struct layout_kind kind)
 {
 	enum column c = column_order[i].column;
 	int least = kind.sampled ? column_order[i].sampled_width : column_order[i].width;
 	bool counted = kind.grouped && width >= GROUPED;
 
 	if (c == COL_SITES)
-		return counted && !(kind.hidden >> c & 1);
+		return counted;
 	if (is_diff(c))
-		return diff_shown(c, width, least, kind);
+		return width >= least;
 	if (is_since(c))
-		return since_shown(c, width, least, kind);
+		return since_fits(c, width, least, kind);
 	/* So do the columns since a mark. */
 	if (kind.marked)
 		width -= (int)(column_table[COL_SINCE].cells + column_table[COL_KEPT].cells) + 2;
@@ -193,37 +206,232 @@ static bool column_shown(unsigned i, int width, struct layout_kind kind)
 	/* The number of sites takes cells from the columns that need a wide screen. */
 	if (counted)
 		width -= (int)column_table[COL_SITES].cells + 1;
-	return width >= least && (c == COL_SITE || !(kind.hidden >> c & 1));
+	return width >= least;
 }
 
-unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT])
-{
-	unsigned n = 0, fixed = 1, site = 0; /* one cell for the cursor's mark */
-	int x = 1;
+/* ---- one row of columns ------------------------------------------------------------------- */
 
-	for (unsigned i = 0; i < sizeof(column_order) / sizeof(column_order[0]); i++) {
+#define SITE_LEAST 14 /* cells of a call site's name below which another column goes first */
+
+#define SCROLL_LEAST 10 /* the same while columns are scrolled, so that each fits 40 cells */
+
+/* The columns by their usual places: which of them are shown. */
+struct columns {
+	int width;
+	struct layout_kind kind;
+	bool shown[COLUMNS];
+};
+
+/* A column is as wide as its numbers or as its header, a digit (the key) and the title, unless the
+ * user chose another width. */
+static unsigned column_cells(enum column c, const struct columns *s)
+{
+	unsigned title = (unsigned)strlen(column_table[c].title) + 1;
+
+	if (s->kind.look && s->kind.look->cells[c])
+		return s->kind.look->cells[c];
+	if (c == COL_LINE)
+		return line_cells(s->width);
+	return column_table[c].cells > title ? column_table[c].cells : title;
+}
+
+/* The cells that are left for the call site's name. */
+static int columns_rest(const struct columns *s)
+{
+	int rest = s->width - 1; /* one cell for the cursor's mark */
+
+	for (unsigned i = 0; i < COLUMNS; i++)
+		if (s->shown[i] && column_order[i].column != COL_SITE)
+			rest -= (int)column_cells(column_order[i].column, s) + 1;
+	return rest;
+}
+
+static bool column_stays(const struct columns *s, unsigned i)
+{
+	enum column c = column_order[i].column;
+
+	return c == COL_SITE || c == COL_LIVE || (int)c == s->kind.sort;
+}
+
+/* The width of the screen from which on it is usually there. */
+static int column_least(const struct columns *s, unsigned i)
+{
+	return s->kind.sampled ? column_order[i].sampled_width : column_order[i].width;
+}
+
+/* The column that goes first: the one that needs the widest screen. -1: none. */
+static int columns_last(const struct columns *s)
+{
+	int last = -1;
+
+	for (unsigned i = 0; i < COLUMNS; i++)
+		if (s->shown[i] && !column_stays(s, i) &&
+			(last < 0 || column_least(s, i) >= column_least(s, (unsigned)last)))
+			last = (int)i;
+	return last;
+}
+
+/* Columns go until the name of the call site has `least` cells. */
+static void columns_squeeze(struct columns *s, int least)
+{
+	int last;
+
+	while (columns_rest(s) < least && (last = columns_last(s)) >= 0)
+		s->shown[last] = false;
+}
+
+static unsigned column_place(enum column c)
+{
+	unsigned i = 0;
+
+	while (column_order[i].column != c)
+		i++;
+	return i;
+}
+
+/* The columns of this width; the one that sorts takes the place of another. */
+static void columns_choose(struct columns *s)
+{
+	unsigned sort = s->kind.sort >= 0 ? column_place((enum column)s->kind.sort) : COLUMNS;
+	int rest;
+
+	for (unsigned i = 0; i < COLUMNS; i++) {
 		enum column c = column_order[i].column;
 
-		if (!column_shown(i, width, kind))
+		s->shown[i] = i != sort && column_applies(c, s->kind) &&
+			      !column_is_off(c, s->kind) && column_fits(i, s->width, s->kind);
+	}
+	if (sort < COLUMNS && column_fits(sort, s->width, s->kind)) {
+		s->shown[sort] = true;
+		columns_squeeze(s, SITE_LEAST);
+		return;
+	}
+	rest = columns_rest(s);
+	if (sort < COLUMNS)
+		s->shown[sort] = true;
+	columns_squeeze(s, rest < SITE_LEAST ? SITE_LEAST : rest);
+}
+
+/* Columns from the left, without the first `scroll` ones; LIVE and the one that sorts stay. */
+static void columns_scroll(struct columns *s)
+{
+	unsigned skipped = 0;
+
+	for (unsigned i = 0; i < COLUMNS; i++)
+		s->shown[i] = column_stays(s, i) && !column_is_off(column_order[i].column, s->kind);
+	for (unsigned at = 0; at < COLUMNS; at++) {
+		unsigned i = column_place(layout_order(&s->kind, at));
+
+		if (column_stays(s, i) || !column_applies(column_order[i].column, s->kind) ||
+			column_is_off(column_order[i].column, s->kind))
+			continue;
+		if (skipped < s->kind.scroll) {
+			skipped++;
+			continue;
+		}
+		s->shown[i] = true;
+		if (columns_rest(s) >= SCROLL_LEAST)
+			continue;
+		s->shown[i] = false;
+		break;
+	}
+}
+
+static unsigned columns_put(const struct columns *s, struct layout_column out[COL_COUNT])
+{
+	int rest = columns_rest(s), x = 1;
+	unsigned n = 0;
+
+	for (unsigned at = 0; at < COLUMNS; at++) {
+		enum column c = layout_order(&s->kind, at);
+
+		if (!s->shown[column_place(c)])
 			continue;
 		out[n].column = c;
-		out[n].cells = column_cells(c, width);
-		if (c == COL_SITE)
-			site = n;
-		else
-			fixed += out[n].cells;
-		n++;
-	}
-	fixed += n - 1; /* one blank between two columns */
-	out[site].cells = (unsigned)width > fixed ? (unsigned)width - fixed : 1;
-	for (unsigned i = 0; i < n; i++) {
-		out[i].x = x;
-		x += (int)out[i].cells + 1;
+		out[n].cells = c != COL_SITE ? column_cells(c, s) : rest > 0 ? (unsigned)rest : 1;
+		out[n].x = x;
+		x += (int)out[n++].cells + 1;
 	}
 	return n;
 }
 
-/* A column has the same digit at every width. ALLOCS and TEMP are reached with < and >. */
+unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT])
+{
+	struct columns s = { .width = width, .kind = kind };
+
+	if (kind.scroll)
+		columns_scroll(&s);
+	else
+		columns_choose(&s);
+	return columns_put(&s, out);
+}
+
+static bool columns_have(const struct layout_column *c, unsigned n, enum column column)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (c[i].column == column)
+			return true;
+	return false;
+}
+
+int layout_replaced(int width, struct layout_kind kind)
+{
+	struct layout_column with[COL_COUNT], without[COL_COUNT];
+	unsigned n = layout_columns(width, kind, with), usual;
+
+	kind.sort = -1;
+	usual = layout_columns(width, kind, without);
+	for (unsigned i = usual; i-- > 0;)
+		if (!columns_have(with, n, without[i].column))
+			return (int)without[i].column;
+	return -1;
+}
+
+/* Is it one of the columns that could be shown beside the ones that always are? */
+static bool column_moves(enum column c, const struct layout_kind *kind)
+{
+	struct columns s = { .kind = *kind };
+
+	return !column_stays(&s, column_place(c)) && column_applies(c, *kind) &&
+	       !column_is_off(c, *kind);
+}
+
+unsigned layout_scroll_most(int width, struct layout_kind kind)
+{
+	struct layout_column c[COL_COUNT];
+	enum column last = COL_COUNT;
+	unsigned all = 1, most = 0; /* the site is there */
+
+	for (unsigned at = 0; at < COLUMNS; at++)
+		if (column_moves(layout_order(&kind, at), &kind))
+			last = layout_order(&kind, at), most++;
+	all += most + (kind.sort > COL_LIVE && kind.sort != COL_SITE) +
+	       (kind.sort == COL_LIVE || !(kind.hidden >> COL_LIVE & 1));
+	kind.scroll = 0;
+	if (layout_columns(width, kind, c) >= all)
+		return 0;
+	for (kind.scroll = 1; kind.scroll < most; kind.scroll++)
+		if (columns_have(c, layout_columns(width, kind, c), last))
+			break;
+	return kind.scroll;
+}
+
+int layout_next(struct layout_kind kind, int step)
+{
+	int at = 0;
+
+	while (at < (int)COLUMNS && (int)layout_order(&kind, (unsigned)at) != kind.sort)
+		at++;
+	for (at += step; at >= 0 && at < (int)COLUMNS; at += step) {
+		enum column c = layout_order(&kind, (unsigned)at);
+
+		if (column_applies(c, kind) && !column_is_off(c, kind))
+			return (int)c;
+	}
+	return -1;
+}
+
+/* A column has the same digit at every width. The others are reached with < and >. */
 static const enum column digit_columns[] = {
 	COL_LIVE,
 	COL_PERCENT,

@@ -54,7 +54,18 @@ struct layout_column {
 };
 
 void layout_make(struct layout *l, int width, int height, unsigned flags);
+
+/* What the user chose for the columns of the site table. */
+struct layout_look {
+	bool ordered;
+	unsigned char order[COL_COUNT]; /* from left to right, if `ordered` */
+	unsigned char cells[COL_COUNT]; /* width of a column; 0: the usual one */
+};
+
 struct layout_kind {
+	int sort; /* the column that sorts is always shown; -1: none is */
+	unsigned scroll; /* columns that are scrolled out at the left */
+	const struct layout_look *look; /* NULL: the usual one */
 	bool sampled; /* figures are estimates; LIVE has its error beside it */
 	bool marked; /* growth since a mark is shown, */
 	bool ranged; /* or growth in a range: which of its blocks are live is unknown */
@@ -65,6 +76,15 @@ struct layout_kind {
 };
 /* The columns of the site table in this width, left to right. Returns how many. */
 unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT]);
+/* The column whose place the one that sorts takes in this width; -1: none. */
+int layout_replaced(int width, struct layout_kind kind);
+/* How far columns scroll in this width until the last one is there. */
+unsigned layout_scroll_most(int width, struct layout_kind kind);
+/* The next column that can sort, to the left (-1) or right of the one that does, shown or not; -1:
+ * none. */
+int layout_next(struct layout_kind kind, int step);
+/* The column that usually is at this place, of COL_COUNT from the left. */
+enum column layout_usual(unsigned at);
 /* The column that the digit `key` sorts by, or -1; and the digit of a column, or 0. */
 int layout_digit_column(int key);
 char layout_column_digit(enum column column);

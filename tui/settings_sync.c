@@ -87,6 +87,15 @@ static unsigned columns_off(const struct settings *s, unsigned table)
 
 static void columns_apply(struct ui *ui)
 {
+	unsigned char order[COL_COUNT];
+
+	for (unsigned at = 0; at < COL_COUNT; at++)
+		order[at] = (unsigned char)layout_usual(at);
+	settings_order(&ui->settings, order);
+	memcpy(ui->look.order, order, sizeof(order));
+	ui->look.ordered = true;
+	for (unsigned c = 0; c < COL_COUNT; c++)
+		ui->look.cells[c] = (unsigned char)settings_width(&ui->settings, (enum column)c);
 	ui->columns_off = columns_off(&ui->settings, SETTINGS_SITES);
 	for (unsigned t = SETTINGS_SITES + 1; t < SETTINGS_TABLES; t++)
 		*settings_sync_table(t)->off = columns_off(&ui->settings, t);
@@ -99,6 +108,43 @@ void settings_sync_column_switch(struct ui *ui, unsigned table, unsigned column)
 
 	if (settings_switch(&ui->settings, t, key, !settings_is_off(&ui->settings, t, key)) != 0)
 		ui_message(ui, "not changed: too many columns are switched off");
+	columns_apply(ui);
+}
+
+unsigned settings_sync_column_at(const struct ui *ui, unsigned table, unsigned at)
+{
+	return table == SETTINGS_SITES ? ui->look.order[at] : at;
+}
+
+unsigned settings_sync_column_move(struct ui *ui, unsigned at, int step)
+{
+	unsigned char order[COL_COUNT], *from = order + at;
+
+	memcpy(order, ui->look.order, sizeof(order));
+	if ((int)at + step < 0 || (int)at + step >= COL_COUNT)
+		return at;
+	*from = from[step];
+	from[step] = ui->look.order[at];
+	settings_order_set(&ui->settings, order);
+	columns_apply(ui);
+	return (unsigned)((int)at + step);
+}
+
+void settings_sync_column_size(struct ui *ui, enum column column, int step)
+{
+	struct layout_column shown[COL_COUNT];
+	struct layout_kind kind = ui_kind(ui);
+	unsigned n, cells = ui->look.cells[column];
+
+	kind.sort = (int)column; /* so that it is shown */
+	n = layout_columns(ui->layout.width, kind, shown);
+	for (unsigned i = 0; i < n && !cells; i++)
+		if (shown[i].column == column)
+			cells = shown[i].cells;
+	if ((step < 0 && cells <= SETTINGS_WIDTH_MIN) || (step > 0 && cells >= SETTINGS_WIDTH_MAX))
+		return;
+	if (settings_width_set(&ui->settings, column, cells + (unsigned)step))
+		ui_message(ui, "not changed: too many columns have a width of their own");
 	columns_apply(ui);
 }
 

@@ -22,6 +22,12 @@ unsigned settings_sync_columns(unsigned table);
 const char *settings_sync_column_key(unsigned table, unsigned column);
 const char *settings_sync_column_title(unsigned table, unsigned column);
 const char *settings_sync_column_help(unsigned table, unsigned column);
+/* The column at a place, from the left. */
+unsigned settings_sync_column_at(const struct ui *ui, unsigned table, unsigned at);
+/* Columns of the site table: exchanges the one at a place with its neighbour, and returns where it
+ * is then; and makes one wider or narrower. */
+unsigned settings_sync_column_move(struct ui *ui, unsigned at, int step);
+void settings_sync_column_size(struct ui *ui, enum column column, int step);
 void settings_sync_column_switch(struct ui *ui, unsigned table, unsigned column);
 
 #endif

@@ -18,40 +18,96 @@ static unsigned table_cells(const struct table_column *c)
 	return c->cells > title ? c->cells : title;
 }
 
-unsigned table_fit(const struct table *t, int width, struct table_place out[TABLE_COLUMNS])
+#define REST_LEAST 14 /* cells of the column that takes the rest; below, another goes first */
+
+/* Which columns are shown: bit i is column i. */
+static unsigned table_usual(const struct table *t, int width)
 {
-	unsigned n = 0, used = 1, rest = 0; /* one cell for the cursor's mark */
-	int x = 1;
+	unsigned shown = 0;
+
+	for (unsigned i = 0; i < t->count; i++)
+		if (width >= t->column[i].width && !(t->column[i].cells && *t->off >> i & 1))
+			shown |= 1u << i;
+	return shown;
+}
+
+static int table_rest(const struct table *t, unsigned shown, int width)
+{
+	int rest = width - 1; /* one cell for the cursor's mark */
+
+	for (unsigned i = 0; i < t->count; i++)
+		if (shown >> i & 1 && t->column[i].cells)
+			rest -= (int)table_cells(&t->column[i]) + 1;
+	return rest;
+}
+
+/* The column that needs the widest screen, but for `keep`, the first, and the one that takes the
+ * rest; -1: none. */
+static int table_last(const struct table *t, unsigned shown, unsigned keep)
+{
+	int last = -1;
+
+	for (unsigned i = 1; i < t->count; i++)
+		if (shown >> i & 1 && i != keep && t->column[i].cells &&
+			(last < 0 || t->column[i].width >= t->column[last].width))
+			last = (int)i;
+	return last;
+}
+
+static unsigned table_shown(const struct table *t, const struct table_order *o, int width)
+{
+	unsigned shown = table_usual(t, width);
+	int rest = table_rest(t, shown, width), last;
+
+	if (!o || o->sort >= t->count || shown >> o->sort & 1)
+		return shown;
+	shown |= 1u << o->sort;
+	rest = rest > REST_LEAST ? rest : REST_LEAST;
+	while (table_rest(t, shown, width) < rest && (last = table_last(t, shown, o->sort)) >= 0)
+		shown &= ~(1u << last);
+	return shown;
+}
+
+unsigned table_fit(const struct table *t, const struct table_order *o, int width,
+	struct table_place out[TABLE_COLUMNS])
+{
+	unsigned n = 0, shown = table_shown(t, o, width);
+	int x = 1, rest = table_rest(t, shown, width);
 
 	for (unsigned at = 0; at < t->count; at++) {
 		unsigned i = t->shown ? t->shown[at] : at;
 
-		if (width < t->column[i].width || (t->column[i].cells && *t->off >> i & 1))
+		if (!(shown >> i & 1))
 			continue;
-		out[n] = (struct table_place){ .column = i, .cells = table_cells(&t->column[i]) };
-		if (t->column[i].cells)
-			used += out[n].cells + 1;
-		else
-			rest = n;
-		n++;
-	}
-	out[rest].cells = (unsigned)width > used ? (unsigned)width - used : 1;
-	for (unsigned i = 0; i < n; i++) {
-		out[i].x = x;
-		x += (int)out[i].cells + 1;
+		out[n] = (struct table_place){ .column = i, .x = x };
+		out[n].cells = t->column[i].cells ? table_cells(&t->column[i])
+			       : rest > 0	  ? (unsigned)rest
+						  : 1;
+		x += (int)out[n++].cells + 1;
 	}
 	return n;
 }
 
-struct table_place table_at(const struct table *t, int width, unsigned column)
+struct table_place table_at(
+	const struct table *t, const struct table_order *o, int width, unsigned column)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(t, width, place);
+	unsigned n = table_fit(t, o, width, place);
 
 	for (unsigned i = 0; i < n; i++)
 		if (place[i].column == column)
 			return place[i];
 	return (struct table_place){ .column = column };
+}
+
+int table_replaced(const struct table *t, const struct table_order *o, int width)
+{
+	unsigned gone = table_usual(t, width) & ~table_shown(t, o, width);
+
+	for (unsigned i = t->count; i-- > 0;)
+		if (gone >> i & 1)
+			return (int)i;
+	return -1;
 }
 
 bool table_descends(const struct table *t, const struct table_order *o)
@@ -79,17 +135,17 @@ static void table_draw_title(
 void table_draw_head(const struct table *t, const struct table_order *o, int y, unsigned width)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(t, (int)width, place);
+	unsigned n = table_fit(t, o, (int)width, place);
 
 	draw_fill(y, 0, width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)
 		table_draw_title(t, o, &place[i], y);
 }
 
-int table_column_at(const struct table *t, int width, int x)
+int table_column_at(const struct table *t, const struct table_order *o, int width, int x)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(t, width, place);
+	unsigned n = table_fit(t, o, width, place);
 
 	for (unsigned i = 0; i < n; i++)
 		if (x >= place[i].x && x <= place[i].x + (int)place[i].cells)

@@ -9,6 +9,7 @@
 #include "tui/draw.h"
 
 #define TABLE_COLUMNS 9 /* a digit sorts by each */
+#define TABLE_NEVER   1000000 /* as a width: the column is shown only while it sorts */
 
 struct table_column {
 	const char *title;
@@ -38,13 +39,18 @@ struct table_place {
 	unsigned cells;
 };
 
-/* The columns of a table in this width, left to right. Returns how many. */
-unsigned table_fit(const struct table *t, int width, struct table_place out[TABLE_COLUMNS]);
+/* The columns of a table in this width, left to right; the one that sorts is always there, in the
+ * place of another if need be. `o` may be NULL. Returns how many. */
+unsigned table_fit(const struct table *t, const struct table_order *o, int width,
+	struct table_place out[TABLE_COLUMNS]);
 /* The place of `column`; of no cells if it is not shown. */
-struct table_place table_at(const struct table *t, int width, unsigned column);
+struct table_place table_at(
+	const struct table *t, const struct table_order *o, int width, unsigned column);
+/* The column whose place the one that sorts takes; -1: none. */
+int table_replaced(const struct table *t, const struct table_order *o, int width);
 void table_draw_head(const struct table *t, const struct table_order *o, int y, unsigned width);
 /* The column whose header is at cell x, or -1. */
-int table_column_at(const struct table *t, int width, int x);
+int table_column_at(const struct table *t, const struct table_order *o, int width, int x);
 /* Draws a cell, aligned in its place. */
 void table_draw_cell(const struct table *t, struct table_place place, int y, enum draw_style style,
 	const char *text);

@@ -278,7 +278,7 @@ void tree_line_draw(const struct ui *ui, size_t at, int y)
 {
 	const struct tree_row *row = &ui->tree.rows.row[at];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(tree_table_columns(ui), ui->layout.width, place);
+	unsigned n = tree_table_fit(ui, place);
 	bool selected = at == ui->tree.list.cursor;
 	char text[2 * COLUMN_TEXT_MAX];
 

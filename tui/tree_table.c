@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #define COLUMNS(columns) (sizeof(columns) / sizeof((columns)[0]))
-#define NEVER		 1000000
 
 /* Their numbers are those of enum tree_rows_sort. */
 #define LIVE_TABLE(title, self_width)                                                              \
@@ -47,7 +46,7 @@
 
 static const struct table_column live[2][9] = { LIVE_TABLE("CALL TREE", 56),
 	/* Without SELF: a function's own bytes are the TOTAL of its first line. */
-	LIVE_TABLE("CALLERS", NEVER) };
+	LIVE_TABLE("CALLERS", TABLE_NEVER) };
 static const struct table_column since[2][9] = { SINCE_TABLE("CALL TREE"), SINCE_TABLE("CALLERS") };
 static const struct table_column diff[2][7] = { DIFF_TABLE("CALL TREE"), DIFF_TABLE("CALLERS") };
 
@@ -119,6 +118,13 @@ enum tree_rows_sort tree_table_meaning(const struct ui *ui, unsigned column)
 struct table_order *tree_table_order(struct ui *ui)
 {
 	return tree_table_has_changes(ui) ? &ui->tree.changes_order : &ui->tree.order;
+}
+
+unsigned tree_table_fit(const struct ui *ui, struct table_place place[TABLE_COLUMNS])
+{
+	return table_fit(tree_table_columns(ui),
+		tree_table_has_changes(ui) ? &ui->tree.changes_order : &ui->tree.order,
+		ui->layout.width, place);
 }
 
 struct tree *tree_table_tree(struct ui *ui)

@@ -15,6 +15,8 @@ const struct table *tree_table_columns(const struct ui *ui);
 /* What a column is. */
 enum tree_rows_sort tree_table_meaning(const struct ui *ui, unsigned column);
 struct table_order *tree_table_order(struct ui *ui);
+/* The columns that are shown, left to right; returns how many. */
+unsigned tree_table_fit(const struct ui *ui, struct table_place place[TABLE_COLUMNS]);
 /* The tree that is shown. */
 struct tree *tree_table_tree(struct ui *ui);
 /* The column that changes are sorted by at first. */

@@ -61,7 +61,10 @@ bool ui_counts_since(const struct ui *ui)
 
 struct layout_kind ui_kind(const struct ui *ui)
 {
-	return (struct layout_kind){ .sampled = ui_is_sampled(ui),
+	return (struct layout_kind){ .sort = (int)ui->sort,
+		.scroll = ui->sites.scroll,
+		.look = &ui->look,
+		.sampled = ui_is_sampled(ui),
 		.hidden = ui->columns_off,
 		.marked = ui_counts_since(ui),
 		.ranged = ui_moment(ui) == SNAP_RANGE,

@@ -37,7 +37,8 @@ struct sites_state {
 	uint32_t selected; /* site id: under the cursor */
 	uint32_t chosen; /* the site that the user chose, which may be hidden now */
 	bool has_selected, has_chosen;
-	unsigned shift; /* cells that names are scrolled to the left */
+	unsigned scroll; /* columns that are scrolled out, */
+	unsigned shift; /* and cells of names */
 };
 
 #define TREE_ZOOMS 32 /* nested zooms */
@@ -286,6 +287,7 @@ struct ui {
 	/* What the user chose. */
 	struct settings settings; /* updated by settings_sync_collect */
 	unsigned columns_off; /* of the sites' table: bit i is column i */
+	struct layout_look look; /* of its columns */
 	enum column sort;
 	bool reverse, show_hidden, header_off;
 	enum name_style names;

@@ -169,7 +169,7 @@ static void row_draw(
 	const struct ui *ui, const struct snap_wrong_free *f, int y, enum draw_style style)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&free_table, ui->layout.width, place);
+	unsigned n = table_fit(&free_table, NULL, ui->layout.width, place);
 	char text[COLUMN_TEXT_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
@@ -232,7 +232,7 @@ static const char *empty_text(const struct ui *ui)
 static void head_draw(const struct ui *ui, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&free_table, ui->layout.width, place);
+	unsigned n = table_fit(&free_table, NULL, ui->layout.width, place);
 
 	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)

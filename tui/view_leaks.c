@@ -325,7 +325,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 {
 	const struct leaks_row *row = &ui->leaks.row[i];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&leak_table, ui->layout.width, place);
+	unsigned n = table_fit(&leak_table, &ui->leaks.order, ui->layout.width, place);
 	bool selected = i == ui->leaks.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 

@@ -176,7 +176,7 @@ static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigne
 static void marks_draw_head(const struct ui *ui, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&mark_table, ui->layout.width, place);
+	unsigned n = table_fit(&mark_table, NULL, ui->layout.width, place);
 
 	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)
@@ -187,7 +187,7 @@ static void marks_draw_head(const struct ui *ui, int y)
 static void marks_draw_row(const struct ui *ui, size_t row, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&mark_table, ui->layout.width, place);
+	unsigned n = table_fit(&mark_table, NULL, ui->layout.width, place);
 	struct mark_line line = marks_line(ui, row);
 	bool selected = row == ui->marks.list.cursor;
 	char text[COLUMN_TEXT_MAX];

@@ -102,6 +102,13 @@ static struct table_order *modules_order(struct ui *ui)
 	return ui_counts_since(ui) ? &ui->modules.changes_order : &ui->modules.order;
 }
 
+static unsigned modules_fit(const struct ui *ui, struct table_place place[TABLE_COLUMNS])
+{
+	return table_fit(modules_table(ui),
+		ui_counts_since(ui) ? &ui->modules.changes_order : &ui->modules.order,
+		ui->layout.width, place);
+}
+
 static const struct module_row *modules_row(const struct ui *ui, size_t row)
 {
 	return &ui->modules.objects.object[row];
@@ -320,7 +327,7 @@ static enum draw_style modules_style(
 static void modules_draw_row(const struct ui *ui, size_t row, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(modules_table(ui), ui->layout.width, place);
+	unsigned n = modules_fit(ui, place);
 	bool selected = row == ui->modules.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 

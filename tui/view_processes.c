@@ -199,7 +199,7 @@ static void processes_draw_row(const struct ui *ui, size_t i, int y)
 {
 	const struct process_row *row = &ui->processes.row[i];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&process_table, ui->layout.width, place);
+	unsigned n = table_fit(&process_table, NULL, ui->layout.width, place);
 	bool selected = i == ui->processes.list.cursor;
 	enum draw_style style = selected	   ? STYLE_SELECT
 				: row->shown	   ? STYLE_BOLD
@@ -222,7 +222,7 @@ static void processes_draw_row(const struct ui *ui, size_t i, int y)
 static void processes_draw_head(const struct ui *ui, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&process_table, ui->layout.width, place);
+	unsigned n = table_fit(&process_table, NULL, ui->layout.width, place);
 
 	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned k = 0; k < n; k++)

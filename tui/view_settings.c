@@ -162,9 +162,12 @@ static void settings_lines(struct ui *ui)
 		line_add(st, SETUP_CHOICE, i, 0);
 	for (unsigned t = 0; t < SETTINGS_TABLES; t++) {
 		line_add(st, SETUP_HEAD, 1, t);
-		for (unsigned i = 0; i < settings_sync_columns(t); i++)
-			if (settings_sync_column_key(t, i))
-				line_add(st, SETUP_COLUMN, i, t);
+		for (unsigned i = 0; i < settings_sync_columns(t); i++) {
+			unsigned column = settings_sync_column_at(ui, t, i);
+
+			if (t == SETTINGS_SITES || settings_sync_column_key(t, column))
+				line_add(st, SETUP_COLUMN, column, t);
+		}
 	}
 	line_add(st, SETUP_HEAD, 2, 0);
 	for (unsigned i = 0; i < ui->settings.rules; i++)
@@ -214,6 +217,20 @@ static void built_in_text(const struct ui *ui, unsigned i, char *out, size_t cap
 	snprintf(out, cap, "%s", i < count ? rule[i] : "");
 }
 
+static void column_line(const struct ui *ui, const struct setup_line *l, char *out, size_t cap)
+{
+	const char *key = settings_sync_column_key(l->of, l->index);
+	unsigned cells = l->of == SETTINGS_SITES ? ui->look.cells[l->index] : 0;
+	char width[24] = "";
+
+	if (cells)
+		snprintf(width, sizeof(width), "(%u cells) ", cells);
+	snprintf(out, cap, "[%c] %-12s %s%s",
+		key && settings_is_off(&ui->settings, (enum settings_table)l->of, key) ? ' ' : 'x',
+		settings_sync_column_title(l->of, l->index), width,
+		settings_sync_column_help(l->of, l->index));
+}
+
 /* The name at the left, the value at the right. */
 static void line_text(const struct ui *ui, const struct setup_line *l, char *out, size_t cap)
 {
@@ -229,13 +246,7 @@ static void line_text(const struct ui *ui, const struct setup_line *l, char *out
 			choices[l->index].help);
 		break;
 	case SETUP_COLUMN:
-		snprintf(out, cap, "[%c] %-12s %s",
-			settings_is_off(&ui->settings, (enum settings_table)l->of,
-				settings_sync_column_key(l->of, l->index))
-				? ' '
-				: 'x',
-			settings_sync_column_title(l->of, l->index),
-			settings_sync_column_help(l->of, l->index));
+		column_line(ui, l, out, cap);
 		break;
 	case SETUP_RULE:
 		snprintf(out, cap, "%s", ui->settings.rule[l->index]);
@@ -339,7 +350,10 @@ void view_settings_step(struct ui *ui, int step, int key)
 		choice_step(ui, &choices[l->index], step);
 		break;
 	case SETUP_COLUMN:
-		settings_sync_column_switch(ui, l->of, l->index);
+		if (settings_sync_column_key(l->of, l->index))
+			settings_sync_column_switch(ui, l->of, l->index);
+		else
+			ui_message(ui, "this column is always shown");
 		break;
 	case SETUP_ADD:
 		prompt_open(&ui->prompt, "never name a site after:", "", rule_accept);
@@ -353,6 +367,41 @@ void view_settings_step(struct ui *ui, int step, int key)
 		break;
 	}
 	settings_lines(ui);
+}
+
+/* The line of a column of the site table; or NULL, and the user knows. */
+static const struct setup_line *settings_site_column(struct ui *ui)
+{
+	const struct setup_line *l = settings_line(ui);
+
+	if (l && l->kind == SETUP_COLUMN && l->of == SETTINGS_SITES)
+		return l;
+	ui_message(ui, "this works only for the columns of Sites");
+	return NULL;
+}
+
+void view_settings_move(struct ui *ui, int step, int key)
+{
+	const struct setup_line *l = settings_site_column(ui);
+	unsigned at = 0, to;
+
+	if (!l)
+		return;
+	while (settings_sync_column_at(ui, SETTINGS_SITES, at) != l->index)
+		at++;
+	to = settings_sync_column_move(ui, at, step);
+	settings_update(ui);
+	list_select(&ui->setup.list, ui->setup.list.cursor + to - at);
+}
+
+void view_settings_size(struct ui *ui, int step, int key)
+{
+	const struct setup_line *l = settings_site_column(ui);
+
+	if (l && l->index == COL_SITE)
+		ui_message(ui, "the call site takes what the other columns leave");
+	else if (l)
+		settings_sync_column_size(ui, (enum column)l->index, step);
 }
 
 void view_settings_delete(struct ui *ui, int arg, int key)

@@ -12,4 +12,8 @@ void view_settings_step(struct ui *ui, int step, int key);
 void view_settings_delete(struct ui *ui, int arg, int key);
 void view_settings_open(struct ui *ui, int at_rules, int key);
 
+/* Moves the column on the line to the left or right, and makes it wider or narrower. */
+void view_settings_move(struct ui *ui, int step, int key);
+void view_settings_size(struct ui *ui, int step, int key);
+
 #endif

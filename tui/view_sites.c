@@ -16,6 +16,7 @@
 #include "tui/refresh.h"
 #include "tui/rows.h"
 
+#define SHIFT_MOST   4096 /* cells that names scroll */
 #define RATE_MATTERS 1000 /* a rate is coloured from this part of all live bytes per second on */
 
 static struct list *sites_list(struct ui *ui)
@@ -194,6 +195,21 @@ static void sites_draw_title(const struct ui *ui, const struct layout_column *c,
 			draw_glyph(info->descending != ui->reverse ? GLYPH_DOWN : GLYPH_UP));
 }
 
+/* With a sign at the end behind which there are further columns. */
+static void sites_draw_head(
+	const struct ui *ui, const struct layout_column *columns, unsigned n, int y)
+{
+	int width = ui->layout.width;
+
+	draw_fill(y, 0, (unsigned)width, STYLE_HEAD);
+	for (unsigned i = 0; i < n; i++)
+		sites_draw_title(ui, &columns[i], y);
+	if (ui->sites.scroll)
+		draw_text(y, 0, 1, STYLE_HEAD, draw_glyph(GLYPH_MORE_LEFT));
+	if (ui->sites.scroll < layout_scroll_most(width, ui_kind(ui)))
+		draw_text(y, width - 1, 1, STYLE_HEAD, draw_glyph(GLYPH_MORE_RIGHT));
+}
+
 /* A name that is scrolled sideways is shown in full, without its beginning. */
 static void sites_shifted_name(const struct ui *ui, const struct snap_site *site, unsigned cells,
 	char text[COLUMN_TEXT_MAX])
@@ -275,9 +291,7 @@ static void sites_draw(struct ui *ui)
 	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), columns);
 	const struct list *l = &ui->sites.list;
 
-	draw_fill(ui->layout.y[ROW_HEAD], 0, (unsigned)ui->layout.width, STYLE_HEAD);
-	for (unsigned i = 0; i < n; i++)
-		sites_draw_title(ui, &columns[i], ui->layout.y[ROW_HEAD]);
+	sites_draw_head(ui, columns, n, ui->layout.y[ROW_HEAD]);
 	if (!l->count)
 		sites_draw_empty(ui);
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
@@ -320,14 +334,37 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 
 void view_sites_sort(struct ui *ui, enum column column)
 {
+	int replaced;
+
 	ui->reverse = column == ui->sort ? !ui->reverse : false;
 	ui->sort = column;
 	/* A held order is the one requested last. */
 	ui->sites.drawn = 0;
 	refresh_views(ui);
-	if (!sites_column_shown(ui, column))
-		ui_message(ui, "sorted by %s; that column needs a wider screen",
-			column_table[column].title);
+	replaced = layout_replaced(ui->layout.width, ui_kind(ui));
+	if (replaced >= 0 && !ui->sites.scroll)
+		ui_message(ui, "sorted by %s, which replaces %s on this narrow screen",
+			column_table[column].title, column_table[replaced].title);
+}
+
+void view_sites_scroll(struct ui *ui, int cells)
+{
+	unsigned most = layout_scroll_most(ui->layout.width, ui_kind(ui)), *scroll;
+
+	scroll = &ui->sites.scroll;
+	if (*scroll > most)
+		*scroll = most; /* the screen has grown */
+	if (cells == 0)
+		*scroll = ui->sites.shift = 0;
+	else if (cells > 0 && *scroll < most)
+		(*scroll)++;
+	else if (cells > 0 && ui->sites.shift < SHIFT_MOST)
+		ui->sites.shift += (unsigned)cells;
+	else if (cells < 0 && ui->sites.shift)
+		ui->sites.shift -=
+			ui->sites.shift < (unsigned)-cells ? ui->sites.shift : (unsigned)-cells;
+	else if (cells < 0 && *scroll)
+		(*scroll)--;
 }
 
 void view_sites_click_head(struct ui *ui, int x)

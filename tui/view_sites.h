@@ -11,6 +11,8 @@ extern const struct view view_sites;
 void view_sites_select(struct ui *ui, uint32_t site);
 /* Sorts by a column; a second time: in reverse. */
 void view_sites_sort(struct ui *ui, enum column column);
+/* Scrolls sideways: one column, or names once the last column is there; 0: all the way back. */
+void view_sites_scroll(struct ui *ui, int cells);
 void view_sites_click_head(struct ui *ui, int x);
 
 #endif

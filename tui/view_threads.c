@@ -87,6 +87,13 @@ static struct table_order *threads_order(struct ui *ui)
 	return threads_ranged(ui) ? &ui->threads.range_order : &ui->threads.order;
 }
 
+static unsigned threads_fit(const struct ui *ui, struct table_place place[TABLE_COLUMNS])
+{
+	return table_fit(threads_table(ui),
+		threads_ranged(ui) ? &ui->threads.range_order : &ui->threads.order,
+		ui->layout.width, place);
+}
+
 static const struct snap_thread *threads_at(const struct ui *ui, uint32_t index)
 {
 	return threads_ranged(ui) ? &ui->shown->range->threads[index] : &ui->shown->threads[index];
@@ -282,7 +289,7 @@ static void threads_cell(
 static void threads_draw_row(const struct ui *ui, size_t row, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(threads_table(ui), ui->layout.width, place);
+	unsigned n = threads_fit(ui, place);
 	bool selected = row == ui->threads.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 

@@ -27,7 +27,9 @@ enum kind {
 	KIND_PERMILLE,
 	KIND_NUMBER,
 	KIND_SIZE,
-	KIND_LIST
+	KIND_LIST,
+	KIND_ORDER,
+	KIND_WIDTHS
 };
 
 #define PERMILLE_MOST 1000u
@@ -60,6 +62,10 @@ static const struct setting {
 		"default, or safe: no red next to green" },
 	{ "mouse", KIND_WORD, offsetof(struct settings, mouse), yes_no, "use the mouse" },
 	{ "header", KIND_WORD, offsetof(struct settings, header), yes_no, "show the header lines" },
+	{ "columns.sites", KIND_ORDER, offsetof(struct settings, order), NULL,
+		"order of the columns; those that are not listed stay where they are" },
+	{ "widths.sites", KIND_WIDTHS, offsetof(struct settings, widths), NULL,
+		"widths of columns in cells, 3 to 80: line:30" },
 	{ "columns-off.sites", KIND_LIST, offsetof(struct settings, off[SETTINGS_SITES]), NULL,
 		"columns that are never shown" },
 	{ "columns-off.tree", KIND_LIST, offsetof(struct settings, off[SETTINGS_TREE]), NULL,
@@ -192,6 +198,34 @@ static int list_read(char *out, const char *value, enum settings_table of)
 	return rc;
 }
 
+/* "key:cells" separated by blanks or commas, as list_read. */
+static int widths_read(struct settings *s, const char *value)
+{
+	char text[SETTINGS_LIST_MAX], *rest;
+	int rc = 0;
+
+	if (strlen(value) >= sizeof(text))
+		return -EINVAL;
+	strcpy(text, value);
+	s->widths[0] = '\0';
+	for (char *key = strtok_r(text, " \t,", &rest); key; key = strtok_r(NULL, " \t,", &rest)) {
+		char *colon = strchr(key, ':');
+		unsigned cells;
+		int column;
+
+		if (!colon || scaled_read(colon + 1, 1, SETTINGS_WIDTH_MIN, SETTINGS_WIDTH_MAX, "",
+				      &cells))
+			return -EINVAL;
+		*colon = '\0';
+		column = column_find(key);
+		if (column < 0)
+			rc = -ENOENT;
+		else if (settings_width_set(s, (enum column)column, cells))
+			return -EINVAL;
+	}
+	return rc;
+}
+
 static enum settings_table table_of(const struct setting *t)
 {
 	return (enum settings_table)((t->at - offsetof(struct settings, off)) / SETTINGS_LIST_MAX);
@@ -217,6 +251,10 @@ static int value_read(struct settings *s, const struct setting *t, const char *v
 		return scaled_read(value, 1, 1, SETTINGS_DEPTH_MAX, "", number);
 	case KIND_SIZE:
 		return size_read(value, number);
+	case KIND_ORDER:
+		return list_read((char *)s + t->at, value, SETTINGS_SITES);
+	case KIND_WIDTHS:
+		return widths_read(s, value);
 	case KIND_LIST:
 		break;
 	}
@@ -377,6 +415,8 @@ static void value_write(const struct settings *s, const struct setting *t, struc
 		strbuf_printf(out, number ? "%uM" : "%u", number);
 		break;
 	case KIND_LIST:
+	case KIND_ORDER:
+	case KIND_WIDTHS:
 		strbuf_puts(out, (const char *)s + t->at);
 		break;
 	}
@@ -476,4 +516,80 @@ int settings_switch(struct settings *s, enum settings_table t, const char *key, 
 		at--, len++;
 	memmove(at, at + len, strlen(at + len) + 1);
 	return 0;
+}
+
+/* The word "key:" in the list of widths, or NULL. */
+static const char *width_find(const char *list, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (; *list; list += strcspn(list, " "), list += strspn(list, " "))
+		if (!strncmp(list, key, len) && list[len] == ':')
+			return list;
+	return NULL;
+}
+
+unsigned settings_width(const struct settings *s, enum column column)
+{
+	const char *at = width_find(s->widths, column_table[column].key);
+
+	return at ? (unsigned)strtoul(strchr(at, ':') + 1, NULL, 10) : 0;
+}
+
+int settings_width_set(struct settings *s, enum column column, unsigned cells)
+{
+	const char *key = column_table[column].key;
+	const char *found = width_find(s->widths, key);
+	char *at = found ? s->widths + (found - s->widths) : NULL;
+	size_t used, len;
+
+	if (at) {
+		len = strcspn(at, " ");
+		len += at[len] == ' ';
+		memmove(at, at + len, strlen(at + len) + 1);
+		used = strlen(s->widths);
+		used -= used && s->widths[used - 1] == ' ';
+		memset(s->widths + used, 0, SETTINGS_LIST_MAX - used);
+	}
+	used = strlen(s->widths);
+	if (cells && used + strlen(key) + 5 > SETTINGS_LIST_MAX)
+		return -ENOSPC;
+	if (cells)
+		sprintf(s->widths + used, "%s%s:%u", used ? " " : "", key, cells % 100);
+	return 0;
+}
+
+void settings_order(const struct settings *s, unsigned char order[COL_COUNT])
+{
+	char list[SETTINGS_LIST_MAX], *rest;
+	unsigned char listed[COL_COUNT];
+	bool is_listed[COL_COUNT] = { false };
+	unsigned n = 0, next = 0;
+
+	strcpy(list, s->order);
+	for (char *key = strtok_r(list, " ", &rest); key; key = strtok_r(NULL, " ", &rest)) {
+		int column = column_find(key);
+
+		if (column < 0 || is_listed[column])
+			continue;
+		is_listed[column] = true;
+		listed[n++] = (unsigned char)column;
+	}
+	for (unsigned i = 0; i < COL_COUNT; i++)
+		if (is_listed[order[i]])
+			order[i] = listed[next++];
+}
+
+void settings_order_set(struct settings *s, const unsigned char order[COL_COUNT])
+{
+	size_t used = 0;
+
+	s->order[0] = '\0';
+	for (unsigned i = 0; i < COL_COUNT; i++) {
+		const char *key = column_table[order[i]].key;
+
+		if (used + strlen(key) + 2 > SETTINGS_LIST_MAX)
+			return;
+		used += (size_t)sprintf(s->order + used, "%s%s", i ? " " : "", key);
+	}
 }

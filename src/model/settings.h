@@ -14,7 +14,7 @@
 #define SETTINGS_VERSION     1u
 #define SETTINGS_RULES	     64u
 #define SETTINGS_RULE_MAX    96u
-#define SETTINGS_LIST_MAX    160u
+#define SETTINGS_LIST_MAX    320u
 #define SETTINGS_IGNORED     8u
 #define SETTINGS_KEPT_MAX    4096u
 #define SETTINGS_TROUBLE_MAX 200u
@@ -23,6 +23,8 @@
 #define SETTINGS_DELAY_MIN_MS	100u
 #define SETTINGS_DELAY_MAX_MS	60000u
 #define SETTINGS_DEPTH_MAX	1024u
+#define SETTINGS_WIDTH_MIN	3u /* cells of a column */
+#define SETTINGS_WIDTH_MAX	80u
 #define SETTINGS_HISTORY_MAX_MB (1u << 20) /* 1 TB */
 
 /* Tables whose columns can be switched off. */
@@ -60,6 +62,9 @@ struct settings {
 	unsigned history_mb; /* memory for each process's past; 0: none is kept */
 	/* Keys of columns that are off, separated by blanks. */
 	char off[SETTINGS_TABLES][SETTINGS_LIST_MAX];
+	/* The table of call sites: keys from left to right, those that are not listed stay where
+	 * they are; and widths, as "line:30". */
+	char order[SETTINGS_LIST_MAX], widths[SETTINGS_LIST_MAX];
 	/* Patterns of functions that name no site, in addition to the built-in rules. */
 	char rule[SETTINGS_RULES][SETTINGS_RULE_MAX];
 	unsigned rules;
@@ -90,6 +95,13 @@ void settings_rule_remove(struct settings *s, unsigned i);
 /* Whether the column with this key is off; and sets it. */
 bool settings_is_off(const struct settings *s, enum settings_table table, const char *key);
 int settings_switch(struct settings *s, enum settings_table table, const char *key, bool off);
+/* The width in cells that was set for a column of the site table; 0: none. And sets it. */
+unsigned settings_width(const struct settings *s, enum column column);
+int settings_width_set(struct settings *s, enum column column, unsigned cells);
+/* Puts the columns of the site table, which `order` has in their usual order, into the one that was
+ * chosen. And sets that. */
+void settings_order(const struct settings *s, unsigned char order[COL_COUNT]);
+void settings_order_set(struct settings *s, const unsigned char order[COL_COUNT]);
 /* The words of settings that have words, NULL-terminated. */
 extern const char *const settings_glyphs_words[], *const settings_color_words[],
 							  *const settings_theme_words[];

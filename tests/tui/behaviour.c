@@ -220,7 +220,8 @@ TEST(digits_sort_and_again_reverses)
 	CHECK_INT(p.ui.sort, COL_LIVE);
 	paper_keys(&p, "9");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "needs a wider screen") >= 0);
+	CHECK(paper_find(&p, "sorted by PEAK, which replaces AVG") >= 0);
+	CHECK(paper_find(&p, "9PEAK▼") >= 0 && paper_find(&p, "PEAK▼ for AVG") >= 0);
 	paper_close(&p);
 }
 

@@ -154,6 +154,90 @@ TEST(columns_go_in_order)
 	CHECK(has_column(200, COL_TEMP) && has_column(200, COL_PEAK));
 }
 
+static bool shown_in(const struct layout_column *c, unsigned n, enum column column)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (c[i].column == column)
+			return true;
+	return false;
+}
+
+/* What the rows are sorted by is on the screen, and the name of the call site with it. */
+TEST(the_column_that_sorts_is_always_shown)
+{
+	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
+		for (int c = 0; c < 2 * COL_COUNT; c++) {
+			struct layout_column out[COL_COUNT];
+			struct layout_kind kind = { .sort = c % COL_COUNT,
+				.sampled = c >= COL_COUNT,
+				.hidden = c & 1 ? 1u << c % COL_COUNT : 0 };
+			unsigned n = layout_columns(w, kind, out);
+			int x = 1;
+
+			CHECK(shown_in(out, n, (enum column)kind.sort));
+			CHECK(shown_in(out, n, COL_SITE));
+			for (unsigned i = 0; i < n; i++) {
+				CHECK_INT(out[i].x, x);
+				CHECK(out[i].column != COL_SITE || out[i].cells >= 14);
+				x += (int)out[i].cells + 1;
+			}
+			CHECK_INT(x - 1, w);
+		}
+	}
+	CHECK_INT(layout_replaced(80, (struct layout_kind){ .sort = COL_TEMP }), COL_TREND);
+	CHECK_INT(layout_replaced(80, (struct layout_kind){ .sort = COL_BLOCKS }), -1);
+	CHECK_INT(layout_replaced(240, (struct layout_kind){ .sort = COL_TEMP }), -1);
+}
+
+/* Scrolled to the end, every column has been on the screen. */
+TEST(columns_scroll_until_the_last_is_shown)
+{
+	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
+		struct layout_kind kind = { .sort = COL_PEAK };
+		unsigned most = layout_scroll_most(w, kind), seen = 0;
+
+		for (kind.scroll = 0; kind.scroll <= most; kind.scroll++) {
+			struct layout_column out[COL_COUNT];
+			unsigned n = layout_columns(w, kind, out);
+
+			CHECK(shown_in(out, n, COL_LIVE) && shown_in(out, n, COL_PEAK));
+			CHECK_INT(out[n - 1].x + (int)out[n - 1].cells, w);
+			for (unsigned i = 0; i < n; i++)
+				seen |= 1u << out[i].column;
+		}
+		CHECK(seen >> COL_TEMP & 1 && seen >> COL_GROWTH & 1 && seen >> COL_LINE & 1);
+		CHECK(seen >> COL_AT_PEAK_SHARE & 1 && seen >> COL_AGE & 1 && seen >> COL_AVG & 1);
+	}
+	CHECK_INT(layout_scroll_most(240, (struct layout_kind){ 0 }), 0);
+}
+
+TEST(order_and_widths_are_the_users)
+{
+	struct layout_look look = { .ordered = true,
+		.cells = { [COL_LINE] = 40, [COL_RATE] = 12 } };
+	struct layout_column out[COL_COUNT];
+	unsigned n;
+
+	for (unsigned i = 0; i < COL_COUNT; i++)
+		look.order[i] = (unsigned char)layout_usual(COL_COUNT - 1 - i);
+	n = layout_columns(200, (struct layout_kind){ .look = &look }, out);
+	CHECK_INT(out[0].column, COL_LINE);
+	CHECK_INT(out[0].cells, 40);
+	CHECK_INT(out[n - 1].column, COL_LIVE);
+	CHECK_INT(out[n - 1].x + (int)out[n - 1].cells, 200);
+	for (unsigned i = 0; i < n; i++)
+		CHECK(out[i].column != COL_RATE || out[i].cells == 12);
+	/* Too wide for the screen: other columns go, the site's name does not. */
+	look.cells[COL_RATE] = 60;
+	n = layout_columns(80, (struct layout_kind){ .look = &look }, out);
+	for (unsigned i = 0; i < n; i++)
+		CHECK(out[i].column != COL_SITE || out[i].cells >= 14);
+	CHECK(shown_in(out, n, COL_SITE) && shown_in(out, n, COL_LIVE));
+	CHECK_INT(layout_next((struct layout_kind){ .look = &look }, -1), COL_PERCENT);
+	CHECK_INT(layout_next((struct layout_kind){ .sort = COL_LINE }, 1), -1);
+	CHECK_INT(layout_next((struct layout_kind){ .sort = COL_AVG }, 1), COL_PEAK);
+}
+
 int main(void)
 {
 	RUN(rows_fill_the_screen_and_never_overlap);
@@ -164,5 +248,8 @@ int main(void)
 	RUN(columns_fit_every_width);
 	RUN(errors_have_a_column);
 	RUN(columns_go_in_order);
+	RUN(the_column_that_sorts_is_always_shown);
+	RUN(columns_scroll_until_the_last_is_shown);
+	RUN(order_and_widths_are_the_users);
 	return check_end();
 }

@@ -72,6 +72,8 @@ struct scenario {
 static const struct scenario scenarios[] = {
 	{ "sites", "", NULL },
 	{ "frozen", "3 j j Space\n:wait 2\n", NULL },
+	{ "sorted", "9\n", NULL },
+	{ "scrolled", "l l l j\n", NULL },
 	{ "filtered", "\\\n:type live>10M rate>0\nEnter j\n", NULL },
 	{ "prompt", "\\\n:type json\n", NULL },
 	{ "grouped", "g f j j\n", NULL },

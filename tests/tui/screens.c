@@ -187,7 +187,9 @@ static void columns_stay(size_t s, const struct picture *at)
 		return;
 	name = text_row(usual, y_usual);
 	end = name + usual->width;
-	while ((name = next_word(name, end, L" ", word)))
+	if (*name == L'‹')
+		return; /* a larger screen scrolls less far */
+	while ((name = next_word(name, end, L" ▼▲›", word)))
 		if (!find_wide(text_row(at, y), at->width, word))
 			row_wrong(s, at, y, "the columns of smaller screens");
 }
@@ -304,6 +306,12 @@ static void *words_of_all(void)
 
 	for (size_t i = 0; i < sizeof(tiny_bar) / sizeof(tiny_bar[0]); i++)
 		tsearch(wcsdup(tiny_bar[i]), &words, word_order);
+	for (int c = 0; c < COL_COUNT; c++) { /* which messages name */
+		wchar_t title[WORD];
+
+		swprintf(title, WORD, L"%s", column_table[c].title);
+		tsearch(wcsdup(title), &words, word_order);
+	}
 	for (size_t s = 0; s < SCENARIOS; s++)
 		words_add(&words, &pictures[s][USUAL][UTF8]);
 	return words;

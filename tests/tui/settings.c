@@ -135,6 +135,32 @@ TEST(columns_are_switched_off)
 	paper_close(&p);
 }
 
+TEST(columns_are_moved_and_sized)
+{
+	begin(40, 100);
+	go_to("[x] BLOCKS");
+	paper_keys(&p, "[++");
+	CHECK(seen("BLOCKS       (9 cells)"));
+	CHECK_STR(p.ui.settings.widths, "blocks:9");
+	paper_keys(&p, "[");
+	CHECK_INT(p.ui.setup.line[p.ui.setup.list.cursor].index, COL_BLOCKS); /* it is followed */
+	paper_keys(&p, "\033");
+	CHECK(seen("5BLOCKS 4TREND") || seen("  5BLOCKS"));
+	CHECK(p.ui.look.order[COL_COUNT - 1] == COL_LINE);
+	paper_keys(&p, "W");
+	CHECK(strstr(p.canned.kept.order, "blocks kept trend avg") != NULL);
+	screen_key(&p.ui, KEY_F(2));
+	go_to("CALL SITE");
+	paper_keys(&p, "+");
+	CHECK(seen("takes what the other columns leave"));
+	paper_keys(&p, "\r");
+	CHECK(seen("always shown"));
+	go_to("Mouse");
+	paper_keys(&p, "]");
+	CHECK(seen("only for the columns of Sites"));
+	paper_close(&p);
+}
+
 static void trouble_tell(void *ctx, unsigned line, const char *words)
 {
 	fprintf(stderr, "%u: %s\n", line, words);
@@ -266,6 +292,7 @@ int main(void)
 	RUN(values_go_forth_and_back);
 	RUN(glyphs_and_colors);
 	RUN(columns_are_switched_off);
+	RUN(columns_are_moved_and_sized);
 	RUN(columns_are_called_alike);
 	RUN(rules_of_ones_own);
 	RUN(w_saves);

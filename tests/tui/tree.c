@@ -223,7 +223,7 @@ TEST(clicks_select_sort_and_open)
 	screen_mouse(&p.ui, SCREEN_CLICK, y + 1, 40);
 	CHECK(p.ui.tree.list.count < lines);
 	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_HEAD],
-		table_at(view_table[VIEW_TREE]->table(&p.ui), 100, TREE_ROWS_BLOCKS).x + 1);
+		table_at(view_table[VIEW_TREE]->table(&p.ui), NULL, 100, TREE_ROWS_BLOCKS).x + 1);
 	CHECK_INT(p.ui.tree.order.sort, TREE_ROWS_BLOCKS);
 	paper_close(&p);
 }

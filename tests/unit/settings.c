@@ -267,6 +267,38 @@ TEST(rules)
 	CHECK_INT(s.rules, SETTINGS_RULES - 1);
 }
 
+TEST(order_and_widths_of_columns)
+{
+	unsigned char order[COL_COUNT];
+	struct settings s;
+
+	settings_default(&s);
+	CHECK_INT(parse(&s, "widths.sites = line:30, live:8\ncolumns.sites = blocks rate\n"), 0);
+	CHECK_INT(settings_width(&s, COL_LINE), 30);
+	CHECK_INT(settings_width(&s, COL_LIVE), 8);
+	CHECK_INT(settings_width(&s, COL_RATE), 0);
+	CHECK_INT(settings_width_set(&s, COL_LINE, 31), 0);
+	CHECK_STR(s.widths, "live:8 line:31");
+	CHECK_INT(settings_width_set(&s, COL_LINE, 0), 0);
+	CHECK_STR(s.widths, "live:8");
+	for (unsigned i = 0; i < COL_COUNT; i++)
+		order[i] = (unsigned char)i;
+	settings_order(&s, order);
+	CHECK_INT(order[COL_RATE], COL_BLOCKS);
+	CHECK_INT(order[COL_BLOCKS], COL_RATE);
+	CHECK_INT(order[COL_LIVE], COL_LIVE);
+	settings_order_set(&s, order);
+	check_round(&s);
+	CHECK(strstr(s.order, "live error percent blocks") == s.order);
+	CHECK_INT(parse(&s, "widths.sites = line:2\n"), 1);
+	CHECK_INT(parse(&s, "widths.sites = line\n"), 1);
+	CHECK_INT(parse(&s, "widths.sites = nonsense:9\n"), 1);
+	/* All columns with the widest widths have room, and come back. */
+	for (unsigned c = 0; c < COL_COUNT; c++)
+		CHECK_INT(settings_width_set(&s, (enum column)c, SETTINGS_WIDTH_MAX), 0);
+	check_round(&s);
+}
+
 int main(void)
 {
 	RUN(what_is_written_is_read);
@@ -277,6 +309,7 @@ int main(void)
 	RUN(ignored);
 	RUN(lists);
 	RUN(columns);
+	RUN(order_and_widths_of_columns);
 	RUN(rules);
 	return check_end();
 }
