@@ -21,6 +21,8 @@
 
 #define BAR_LEAST     8
 #define BAR_MOST      40
+#define BAR_WIDE      140 /* wider screens have longer bars, */
+#define BAR_MORE      60 /* by so many cells */
 #define NARROW	      90 /* with fewer cells, words are left out */
 #define COMMAND_LEAST 14 /* with fewer cells, other facts of the title are dropped first */
 
@@ -124,6 +126,8 @@ static void header_bar(
 	char bar[INFOLINE_TEXT];
 
 	cells = cells < BAR_LEAST ? BAR_LEAST : cells > BAR_MOST ? BAR_MOST : cells;
+	if (width > BAR_WIDE)
+		cells += width - BAR_WIDE < BAR_MORE ? width - BAR_WIDE : BAR_MORE;
 	bar_text(part, whole, cells, draw_glyph_set(), bar, sizeof(bar));
 	infoline_left(s, 85, STYLE_INFO, "%s", label);
 	infoline_left(s, 60, STYLE_BOLD, "[");

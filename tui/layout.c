@@ -211,6 +211,7 @@ static bool column_fits(unsigned i, int width, struct layout_kind kind)
 
 /* ---- one row of columns ------------------------------------------------------------------- */
 
+#define TREND_WIDE 140 /* from this width on, trends show all their points */
 #define SITE_LEAST 14 /* cells of a call site's name below which another column goes first */
 
 #define SCROLL_LEAST 10 /* the same while columns are scrolled, so that each fits 40 cells */
@@ -232,6 +233,8 @@ static unsigned column_cells(enum column c, const struct columns *s)
 		return s->kind.look->cells[c];
 	if (c == COL_LINE)
 		return line_cells(s->width);
+	if (c == COL_TREND && s->width >= TREND_WIDE)
+		return SNAP_TREND_POINTS;
 	return column_table[c].cells > title ? column_table[c].cells : title;
 }
 

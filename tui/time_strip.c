@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Drawing the time line (time_strip.h). A bar reaches from zero to the highest value of its time;
- * what is above the lowest is dim. The axis has, in this order of importance, the cursor's time,
- * the start of the range, flags, and times. Called by screen.c and header.c for each frame, on the
- * main thread.
+ * Drawing the time line (time_strip.h). A bar reaches from the base (zero, or the least of all) to
+ * the highest value of its time; what is above the lowest is dim. The axis has, in this order of
+ * importance, the cursor's time, the start of the range, flags, and times. Called by screen.c and
+ * header.c for each frame, on the main thread.
  */
 #include "tui/time_strip.h"
 
@@ -169,12 +169,16 @@ static bool in_range(const struct places *p, int cell)
 	return cell >= p->first && cell <= p->last;
 }
 
-/* The level of a value, of all levels in `rows` cells. What is known is at least one level high. */
+/* The level of a value, of all levels in `rows` cells. What is known is at least one level high;
+ * the highest level stays free, so that the line does not merge with what is above it. */
 static unsigned level_of(const struct strip *s, uint64_t value, unsigned rows)
 {
-	unsigned all = rows * graphs_levels(draw_glyph_set());
+	unsigned all = rows * graphs_levels(draw_glyph_set()) - 1;
+	double range = (double)(s->high - s->base);
 
-	return 1 + (s->high ? (unsigned)((double)value / (double)s->high * (all - 1) + 0.5) : 0);
+	if (s->high <= s->base || value <= s->base)
+		return 1;
+	return 1 + (unsigned)((double)(value - s->base) / range * (all - 1) + 0.5);
 }
 
 /* One cell of the graph, `row` from the bottom of `rows`. */
@@ -526,6 +530,11 @@ bool time_strip_draw(const struct ui *ui, int y, unsigned width)
 	}
 	units_bytes(scale, ui->moments.strip.high);
 	draw_text(y, 1 + LABEL_CELLS - (int)strlen(scale), LABEL_CELLS, STYLE_INFO, scale);
+	if (ui->moments.strip.base && lines > 2) {
+		units_bytes(scale, ui->moments.strip.base);
+		draw_text(y + (int)lines - 2, 1 + LABEL_CELLS - (int)strlen(scale), LABEL_CELLS,
+			STYLE_INFO, scale);
+	}
 	graph_draw(ui, y, lines - 1);
 	axis_draw(ui, y + (int)lines - 1);
 	if (has_facts(width))

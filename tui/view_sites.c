@@ -229,10 +229,16 @@ static void sites_shifted_name(const struct ui *ui, const struct snap_site *site
  * on the line, for each row and frame, and the number's sign says the same.
  */
 static enum draw_style sites_cell_style(
-	const struct ui *ui, const struct snap_site *site, enum column c)
+	const struct ui *ui, const struct snap_site *site, enum column c, unsigned cells)
 {
 	double matters = (double)ui->shown->totals.live_bytes / RATE_MATTERS;
+	const uint64_t *values;
+	unsigned n;
 
+	if (c == COL_TREND) {
+		n = column_trend(site, cells, &values);
+		return spark_is_flat(values, n) ? STYLE_DIM : STYLE_PLAIN;
+	}
 	if (c != COL_RATE || site->rate_bytes_per_s == 0)
 		return STYLE_PLAIN;
 	if (site->rate_bytes_per_s >= matters)
@@ -252,7 +258,7 @@ static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
 	else
 		column_cell(c->column, ui->shown, site, &style, c->cells, text);
 	draw_text(y, c->x, c->cells,
-		selected ? STYLE_SELECT : sites_cell_style(ui, site, c->column), text);
+		selected ? STYLE_SELECT : sites_cell_style(ui, site, c->column, c->cells), text);
 }
 
 static void sites_draw_row(

@@ -33,8 +33,9 @@ const struct column_info column_table[COL_COUNT] = {
 		true, true },
 	[COL_KEPT] = { "kept", "KEPT",
 		"percentage of blocks allocated since the mark that are live", 5, true, true },
-	[COL_TREND] = { "trend", "TREND", "live bytes over time, one cell per two ticks", 10, false,
-		true },
+	[COL_TREND] = { "trend", "TREND",
+		"live bytes over time, from the row's least to its most; two ticks a cell", 10,
+		false, true },
 	[COL_BLOCKS] = { "blocks", "BLOCKS", "live blocks", 6, true, true },
 	[COL_AVG] = { "avg", "AVG", "average size of a live block", 6, true, true },
 	[COL_PEAK] = { "peak", "PEAK", "most live bytes this site ever had", 6, true, true },
@@ -170,16 +171,24 @@ static void cell_kept(const struct cell *c, char *out)
 		strcpy(out, "-");
 }
 
+unsigned column_trend(const struct snap_site *site, unsigned cells, const uint64_t **values)
+{
+	unsigned n = site->trend_points < cells ? site->trend_points : cells;
+
+	n = n < SNAP_TREND_POINTS ? n : SNAP_TREND_POINTS;
+	*values = site->trend + SNAP_TREND_POINTS - n;
+	return n;
+}
+
 static void cell_trend(const struct cell *c, char *out)
 {
 	unsigned width = c->cells < SNAP_TREND_POINTS ? c->cells : SNAP_TREND_POINTS;
-	unsigned n = c->site->trend_points < width ? c->site->trend_points : width;
-	unsigned pad = width - n;
+	const uint64_t *values;
+	unsigned n = column_trend(c->site, width, &values), pad = width - n;
 
 	/* The newest point is at the right edge, however few there are. */
 	memset(out, ' ', pad);
-	spark_text(c->site->trend + SNAP_TREND_POINTS - n, n, c->style->glyphs, out + pad,
-		COLUMN_TEXT_MAX - pad);
+	spark_text(values, n, c->style->glyphs, out + pad, COLUMN_TEXT_MAX - pad);
 }
 
 static void cell_blocks(const struct cell *c, char *out)

@@ -72,6 +72,8 @@ struct row_style {
 };
 
 #define COLUMN_TEXT_MAX 1024
+/* The samples of a site that a trend of `cells` cells shows; returns how many. */
+unsigned column_trend(const struct snap_site *site, unsigned cells, const uint64_t **values);
 /* The text of one cell, unpadded, at most the column's width in cells. */
 void column_text(enum column c, const struct snapshot *snap, const struct snap_site *site,
 	const struct row_style *style, char out[COLUMN_TEXT_MAX]);
@@ -88,8 +90,11 @@ void frame_name(const struct frame *f, enum name_style style, unsigned cells, bo
 	size_t cap);
 void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap);
 /*
- * A one-row graph of `n` values, one cell each, scaled to the largest. UTF-8 or ASCII by `glyphs`.
+ * A one-row graph of `n` values, one cell each, from the least to the largest; where they hardly
+ * differ, a flat line at the bottom. The top of the cells stays free, so that graphs in two rows do
+ * not merge. UTF-8 or ASCII by `glyphs`.
  */
+bool spark_is_flat(const uint64_t *values, unsigned n);
 void spark_text(const uint64_t *values, unsigned n, enum glyphs glyphs, char *out, size_t cap);
 /* Cells of taller graphs: how many levels a cell has, and one filled from below to a level of them;
  * 0: blank. */

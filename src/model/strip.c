@@ -52,6 +52,17 @@ static void cell_add(struct strip_cell *c, const struct timeline *t, size_t i)
 }
 
 /* A time without ticks: live bytes are those of the tick before. */
+/* A line that varies by less than half of its height is drawn from its least value on. */
+static void base_choose(struct strip *s)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < s->count; i++)
+		if (s->cell[i].known && s->cell[i].low < least)
+			least = s->cell[i].low;
+	s->base = least != UINT64_MAX && least > s->high / 2 ? least : 0;
+}
+
 static void cells_fill(struct strip *s, const struct timeline *t)
 {
 	for (unsigned i = 0; i < s->count; i++) {
@@ -67,6 +78,7 @@ static void cells_fill(struct strip *s, const struct timeline *t)
 			s->high_cell = i;
 		}
 	}
+	base_choose(s);
 }
 
 void strip_make(struct strip *s, const struct timeline *t, unsigned cells)
@@ -75,7 +87,7 @@ void strip_make(struct strip *s, const struct timeline *t, unsigned cells)
 
 	cells = cells < STRIP_CELLS ? cells : STRIP_CELLS;
 	s->count = 0;
-	s->high = 0;
+	s->high = s->base = 0;
 	s->high_cell = 0;
 	if (!t || !t->npoints || !cells)
 		return;

@@ -23,6 +23,7 @@ struct strip {
 	uint64_t from_ns, step_ns; /* cell i begins at from_ns + i * step_ns */
 	unsigned count; /* used cells */
 	uint64_t high; /* of all cells */
+	uint64_t base; /* value of the lowest line: 0, or the least where all is far above 0 */
 	unsigned high_cell; /* the first one with it */
 	struct strip_cell cell[STRIP_CELLS];
 };

@@ -98,14 +98,14 @@ TEST(history_reaches_from_the_start_until_now)
 	now->history[1] = 500;
 	now->uptime_ns = 9 * CANNED_S;
 	paper_draw(&p);
-	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), " 0:09 █▅▅▅▅▅▅▅▅ ") != NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), " 0:09 ▇▁▁▁▁▁▁▁▁ ") != NULL);
 	now->uptime_ns = 100 * 86400ull * CANNED_S;
 	paper_draw(&p);
-	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), " 100d 00:00:00 █▅▅▅▅") != NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), " 100d 00:00:00 ▇▁▁▁▁") != NULL);
 	now->history_points = 0;
 	now->history_step_ns = 0;
 	paper_draw(&p);
-	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), "▅") == NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), "▇") == NULL);
 	now->history_points = SNAP_HISTORY_POINTS;
 	now->history_step_ns = CANNED_S;
 	now->uptime_ns = 0;

@@ -66,7 +66,7 @@ TEST(the_spike_is_seen_at_every_size)
 
 		CHECK(s->count > 0);
 		CHECK_INT(s->high_cell, strip_cell_at(s, CANNED_SPIKE * CANNED_S));
-		CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), "█"));
+		CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), "▇"));
 	}
 	paper_close(&p);
 }

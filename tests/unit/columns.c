@@ -170,7 +170,7 @@ TEST(padding)
 	column_cell(COL_LIVE, &canned, &canned_sites[0], &ascii, 3, out);
 	CHECK_STR(out, "###");
 	n = column_cell(COL_TREND, &canned, &canned_sites[0], &utf8, 6, out);
-	CHECK_STR(out, "  ▂▃▅█");
+	CHECK_STR(out, "  ▁▃▇▇");
 	CHECK_INT(n, strlen(out));
 	CHECK_INT(column_cell(COL_LIVE, &canned, &canned_sites[0], &utf8, 0, out), 0);
 	CHECK_STR(out, "");
@@ -196,26 +196,55 @@ TEST(sparks)
 {
 	static const uint64_t ramp[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	static const uint64_t flat[] = { 5, 5, 5 };
-	static const uint64_t huge[] = { 0, UINT64_MAX / 2, UINT64_MAX };
+	static const uint64_t huge[] = { 0, UINT64_MAX / 2, UINT64_MAX, UINT64_MAX };
 	static const uint64_t zero[] = { 0, 0 };
 	char out[64];
 
+	/* The top stays free; the newest value does not change the scale. */
 	spark_text(ramp, 8, GLYPHS_BLOCKS, out, sizeof(out));
-	CHECK_STR(out, "▁▂▃▄▅▆▇█");
+	CHECK_STR(out, "▁▂▃▄▅▆▇▇");
 	spark_text(ramp, 8, GLYPHS_BRAILLE, out, sizeof(out));
-	CHECK_STR(out, "⣀⣀⣤⣤⣶⣶⣿⣿");
+	CHECK_STR(out, "⣀⣀⣤⣤⣤⣶⣶⣶");
 	spark_text(ramp, 8, GLYPHS_ASCII, out, sizeof(out));
-	CHECK_STR(out, " .:-=+*#");
+	CHECK_STR(out, " :-==+**");
 	spark_text(flat, 3, GLYPHS_BLOCKS, out, sizeof(out));
-	CHECK_STR(out, "███");
-	spark_text(huge, 3, GLYPHS_BLOCKS, out, sizeof(out));
-	CHECK_STR(out, "▁▅█");
+	CHECK_STR(out, "▁▁▁");
+	CHECK(spark_is_flat(flat, 3) && !spark_is_flat(ramp, 8));
+	spark_text(flat, 3, GLYPHS_ASCII, out, sizeof(out));
+	CHECK_STR(out, "..."); /* little is not nothing */
+	spark_text(huge, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▄▇▇");
 	spark_text(zero, 2, GLYPHS_BLOCKS, out, sizeof(out));
 	CHECK_STR(out, "▁▁");
 	spark_text(zero, 0, GLYPHS_BLOCKS, out, sizeof(out));
 	CHECK_STR(out, "");
 	spark_text(ramp, 8, GLYPHS_BLOCKS, out, 9); /* two glyphs and a bit: no half one */
 	CHECK_STR(out, "▁▂");
+}
+
+/* A row that grows by one part in a hundred does not look like one that stands still, and a ripple
+ * does not look like growth. */
+TEST(trends_and_ripples)
+{
+	uint64_t grows[10], falls[10], ripple[10], jumps[10];
+	char out[64];
+
+	for (unsigned i = 0; i < 10; i++) {
+		grows[i] = 100000000 + i * 110000;
+		falls[i] = 100000000 - i * 110000;
+		ripple[i] = 100000000 + (i & 1) * 2000000;
+		jumps[i] = 100000000 + (i & 1) * 90000000;
+	}
+	spark_text(grows, 10, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▂▃▃▄▅▆▆▇▇");
+	CHECK(!spark_is_flat(grows, 10));
+	spark_text(falls, 10, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▇▆▆▅▄▃▃▂▁▁");
+	spark_text(ripple, 10, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▁▁▁▁▁▁▁▁▁");
+	CHECK(spark_is_flat(ripple, 10));
+	spark_text(jumps, 10, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▇▁▇▁▇▁▇▁▇");
 }
 
 TEST(bars)
@@ -387,6 +416,7 @@ int main(void)
 	RUN(padding);
 	RUN(every_cell_is_exact);
 	RUN(sparks);
+	RUN(trends_and_ripples);
 	RUN(bars);
 	RUN(sort_by_each_column);
 	RUN(sort_ties);
