@@ -260,12 +260,15 @@ void action_neighbour(struct ui *ui, int step, int key)
 	view_table[VIEW_DETAIL]->update(ui);
 }
 
-/* The index of the selected site among the growing ones, or -1. */
+/* The index of the selected site among the growing ones if these keys led to it, or -1. */
 static long grower_at(const struct ui *ui, const uint32_t *index, size_t n)
 {
-	for (size_t i = 0; ui->sites.has_selected && i < n; i++)
-		if (ui->listed->sites[index[i]].id == ui->sites.selected)
+	for (size_t i = 0; ui->sites.has_selected && i < n; i++) {
+		uint32_t id = ui->listed->sites[index[i]].id;
+
+		if (id == ui->sites.selected && id == ui->grower)
 			return (long)i;
+	}
 	return -1;
 }
 
@@ -274,6 +277,7 @@ static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_s
 	char rate[UNITS_MAX], over[UNITS_MAX], evidence[GROWTH_EVIDENCE_MAX];
 
 	view_sites_select(ui, site->id);
+	ui->grower = site->id;
 	if (ui_view(ui) == view_table[VIEW_DETAIL])
 		ui->detail.site = site->id;
 	if (ui_view(ui) != view_table[VIEW_SITES] && ui_view(ui)->open)
@@ -291,7 +295,7 @@ void action_grower(struct ui *ui, int step, int key)
 	size_t n = index ? growth_rank(ui->listed, index, ui->listed->nsites) : 0;
 	long at = index ? grower_at(ui, index, n) : -1;
 
-	/* From any other site the key goes to the worst. */
+	/* The first goes to the worst, wherever the cursor is. */
 	at = at < 0 ? 0 : at + step;
 	if (n == 0)
 		ui_message(ui, "no site is growing (? explains GROWS)");

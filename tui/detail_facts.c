@@ -34,7 +34,7 @@ static void facts_live(const struct ui *ui, const struct snap_site *site, struct
 		units_percent(a, site->live_bytes, ui->shown->totals.live_bytes));
 	if (ui_moment(ui) != SNAP_PEAK)
 		infoline_right(s, 87, site->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN,
-			"growth %s", units_rate(a, site->rate_bytes_per_s));
+			"growth %s", snapshot_growth_text(ui->shown, site->rate_bytes_per_s, a));
 }
 
 static const char *facts_sign(int64_t bytes)

@@ -169,10 +169,11 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	infoline_tight(&s);
 	if (ui_moment(ui) != SNAP_PEAK)
 		infoline_right(&s, 80,
-			t->growth_bytes_per_s > 0   ? STYLE_WARN
-			: t->growth_bytes_per_s < 0 ? STYLE_GOOD
-						    : STYLE_PLAIN,
-			"%s", units_rate(a, t->growth_bytes_per_s));
+			snapshot_is_young(ui->current) ? STYLE_PLAIN
+			: t->growth_bytes_per_s > 0    ? STYLE_WARN
+			: t->growth_bytes_per_s < 0    ? STYLE_GOOD
+						       : STYLE_PLAIN,
+			"%s", snapshot_growth_text(ui->current, t->growth_bytes_per_s, a));
 	header_window(ui->current, &s);
 	if (ui_moment(ui) == SNAP_NOW) /* growth is known only of now */
 		infoline_right(&s, 50, STYLE_PLAIN, "%s %sgrowing", units_count(a, ui->growing),

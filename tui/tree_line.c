@@ -226,7 +226,8 @@ static void tree_cell(
 		if (ui_moment(ui) == SNAP_PEAK)
 			strcpy(out, "-");
 		else
-			units_rate(out, row->small ? row->small_rate : n->rate_bytes_per_s);
+			snapshot_growth_text(
+				ui->shown, row->small ? row->small_rate : n->rate_bytes_per_s, out);
 		break;
 	case TREE_ROWS_BLOCKS:
 		units_count(out, row->small ? row->small_blocks : n->blocks);
@@ -313,13 +314,13 @@ static void pane_name(const struct ui *ui, const struct tree_node *n, int y, uns
 	draw_text(y, 1, width - place - 3, STYLE_BOLD, text);
 }
 
-static void pane_rates(const struct tree_node *n, struct infoline *s)
+static void pane_rates(const struct ui *ui, const struct tree_node *n, struct infoline *s)
 {
 	char a[UNITS_MAX];
 
 	infoline_left(s, 40, STYLE_PLAIN, "allocs %s", units_freq(a, n->allocs_per_s));
 	infoline_right(s, 85, n->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "growth %s",
-		units_rate(a, n->rate_bytes_per_s));
+		snapshot_growth_text(ui->shown, n->rate_bytes_per_s, a));
 }
 
 static void pane_changes(const struct ui *ui, const struct tree_node *n, struct infoline *s)
@@ -353,7 +354,7 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 	if (tree_table_has_changes(ui))
 		pane_changes(ui, n, &s);
 	else if (ui_moment(ui) != SNAP_PEAK)
-		pane_rates(n, &s);
+		pane_rates(ui, n, &s);
 	infoline_draw(&s, y, 1, width - 2);
 }
 

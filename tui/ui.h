@@ -283,6 +283,7 @@ struct ui {
 	const struct snapshot *listed; /* the rows of the site table: `rows`, or groups of them */
 	const char *error; /* of the last tick, or NULL */
 	size_t growing; /* sites of `current` that grow */
+	uint32_t grower; /* the one that the keys { and } led to last; 0: none */
 	unsigned ticks;
 	/* What the user chose. */
 	struct settings settings; /* updated by settings_sync_collect */

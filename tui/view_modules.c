@@ -285,7 +285,7 @@ static void modules_cell(
 		if (ui_moment(ui) == SNAP_PEAK)
 			strcpy(out, "-");
 		else
-			units_rate(out, o->rate_bytes_per_s);
+			snapshot_growth_text(ui->shown, o->rate_bytes_per_s, out);
 		break;
 	case BY_BLOCKS:
 		units_count(out, o->live_blocks);

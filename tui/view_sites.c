@@ -239,7 +239,7 @@ static enum draw_style sites_cell_style(
 		n = column_trend(site, cells, &values);
 		return spark_is_flat(values, n) ? STYLE_DIM : STYLE_PLAIN;
 	}
-	if (c != COL_RATE || site->rate_bytes_per_s == 0)
+	if (c != COL_RATE || site->rate_bytes_per_s == 0 || snapshot_is_young(ui->shown))
 		return STYLE_PLAIN;
 	if (site->rate_bytes_per_s >= matters)
 		return STYLE_WARN;

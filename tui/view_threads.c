@@ -253,7 +253,7 @@ static void threads_cell(
 		units_percent(out, t->live_bytes, ui->shown->alive_bytes);
 		break;
 	case BY_RATE:
-		units_rate(out, t->live_bytes_per_s);
+		snapshot_growth_text(ui->shown, t->live_bytes_per_s, out);
 		break;
 	case BY_ALLOC_RATE:
 		units_freq(out, t->allocs_per_s);

@@ -96,7 +96,7 @@ static void cell_rate(const struct cell *c, char *out)
 	if ((c->site->of_thread && !c->site->group) || c->snap->moment == SNAP_PEAK)
 		strcpy(out, "-");
 	else
-		units_rate(out, c->site->rate_bytes_per_s);
+		snapshot_growth_text(c->snap, c->site->rate_bytes_per_s, out);
 }
 
 static void cell_compared(const struct cell *c, uint64_t value, char *out)

@@ -287,3 +287,20 @@ uint64_t snapshot_since_freed(const struct snap_since *since)
 
 	return since->bytes > 0 && (uint64_t)since->bytes > since->alloc_bytes ? 0 : freed;
 }
+
+#define SNAPSHOT_RATES_NS 9000000000u /* rates over less are young: the usual time is ten seconds  \
+				       */
+
+bool snapshot_is_young(const struct snapshot *s)
+{
+	return s->rates_ns && s->rates_ns < SNAPSHOT_RATES_NS;
+}
+
+char *snapshot_growth_text(const struct snapshot *s, double bytes_per_s, char out[UNITS_MAX])
+{
+	bool young = snapshot_is_young(s) && bytes_per_s != 0;
+
+	out[0] = '~';
+	units_rate(out + young, bytes_per_s);
+	return out;
+}

@@ -615,4 +615,10 @@ const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);
 
+/* Do the rates cover less than the usual time, so that what a program allocates as it starts makes
+ * up much of them? */
+bool snapshot_is_young(const struct snapshot *s);
+/* A rate per second; "~" before it while it is young. */
+char *snapshot_growth_text(const struct snapshot *s, double bytes_per_s, char out[UNITS_MAX]);
+
 #endif

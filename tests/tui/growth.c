@@ -28,7 +28,7 @@ TEST(the_header_says_what_rates_are_over)
 	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "+1.4M/s over 10s  ") != NULL);
 	p.ui.current->rates_ns = 7600000000;
 	paper_draw(&p);
-	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "+1.4M/s over 8s  ") != NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), " ~+1.4M/s over 8s  ") != NULL);
 	paper_resize(&p, 30, 60);
 	paper_draw(&p);
 	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "over") == NULL);
@@ -64,6 +64,46 @@ TEST(braces_walk_the_growers_from_the_worst_on)
 	paper_close(&p);
 }
 
+/* The worst is the first even if the cursor is on it: it says why. */
+TEST(the_first_brace_shows_the_worst)
+{
+	begin();
+	paper_keys(&p, "3}");
+	CHECK_INT(p.ui.sites.selected, 17);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "growing site 1 of 3") >= 0);
+	paper_keys(&p, "}");
+	CHECK_INT(p.ui.sites.selected, 18);
+	/* After another move it begins again. */
+	paper_keys(&p, "k}");
+	CHECK_INT(p.ui.sites.selected, 17);
+	paper_close(&p);
+}
+
+static struct snapshot *young_tick(void *ctx, const char **error)
+{
+	struct snapshot *s = canned_tick(ctx, error);
+
+	s->rates_ns = 3 * CANNED_S;
+	return s;
+}
+
+/* A program that has just started seems to grow fast: such rates say that they are young. */
+TEST(young_rates_are_marked)
+{
+	begin();
+	CHECK(paper_find(&p, " +1.0M/s") >= 0 && paper_find(&p, "~+") < 0);
+	p.source.tick = young_tick;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "~+1.0M/s") >= 0 && paper_find(&p, "~-94k/s") >= 0);
+	CHECK(paper_find(&p, " 0 ") >= 0 && paper_find(&p, "~0") < 0);
+	paper_keys(&p, "t");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "~+1.0M/s") >= 0);
+	paper_close(&p);
+}
+
 TEST(they_walk_in_the_detail_too)
 {
 	begin();
@@ -96,6 +136,8 @@ int main(void)
 	RUN(the_header_counts_what_grows_and_not_what_rose);
 	RUN(the_header_says_what_rates_are_over);
 	RUN(braces_walk_the_growers_from_the_worst_on);
+	RUN(the_first_brace_shows_the_worst);
+	RUN(young_rates_are_marked);
 	RUN(they_walk_in_the_detail_too);
 	RUN(only_among_what_is_shown);
 	return check_end();

@@ -16,9 +16,9 @@ static const char head[] =
 
 static const char rows[] = "  LIVE     %      RATE TREND      BLOCKS    AVG CALL SITE              "
 			   "         FILE:LINE\n"
-			   " 96.4M  75.1   +1.1M/s       ▂▃▅█ 101.2k    998 "
+			   " 96.4M  75.1   +1.1M/s       ▁▃▇▇ 101.2k    998 "
 			   "cache::Shard::insert(int)       cache.cc:214\n"
-			   " 32.0M  24.9         0          █      8   4.0M arena_new              "
+			   " 32.0M  24.9         0          ▁      8   4.0M arena_new              "
 			   "         arena.c:118\n"
 			   "  4.0k   0.0    -96k/s                 1   4.0k ?? libfoo.so.3+0x4f1c0 "
 			   "         libfoo.so.3\n"
