@@ -13,6 +13,7 @@
 #include "src/model/module_rows.h"
 #include "src/model/strip.h"
 #include "src/model/tree_rows.h"
+#include "src/model/twins.h"
 #include "src/util/strbuf.h"
 #include "tui/layout.h"
 #include "tui/list.h"
@@ -37,6 +38,7 @@ struct sites_state {
 	uint32_t selected; /* site id: under the cursor */
 	uint32_t chosen; /* the site that the user chose, which may be hidden now */
 	bool has_selected, has_chosen;
+	struct twins twins; /* of the visible rows and some around them */
 	unsigned scroll; /* columns that are scrolled out, */
 	unsigned shift; /* and cells of names */
 };

@@ -246,13 +246,16 @@ static enum draw_style sites_cell_style(
 	return -site->rate_bytes_per_s >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }
 
-static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
-	const struct layout_column *c, int y, bool selected)
+static void sites_draw_cell(
+	const struct ui *ui, size_t row, const struct layout_column *c, int y, bool selected)
 {
+	const struct snap_site *site = sites_row(ui, row);
 	struct row_style style = ui_style(ui);
-	char text[COLUMN_TEXT_MAX];
+	char text[COLUMN_TEXT_MAX], twin[TWINS_TEXT];
 
 	style.site_cells = style.line_cells = c->cells;
+	if (c->column == COL_SITE)
+		style.twin = twins_text(&ui->sites.twins, row, style.glyphs, twin);
 	if (c->column == COL_SITE && ui->sites.shift)
 		sites_shifted_name(ui, site, c->cells, text);
 	else
@@ -271,7 +274,7 @@ static void sites_draw_row(
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++)
-		sites_draw_cell(ui, sites_row(ui, row), &columns[i], y, selected);
+		sites_draw_cell(ui, row, &columns[i], y, selected);
 }
 
 static void sites_draw_empty(const struct ui *ui)
@@ -291,6 +294,20 @@ static void sites_draw_empty(const struct ui *ui)
 	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, why);
 }
 
+#define TWINS_AROUND 24 /* rows above and below the screen that are compared */
+
+static void sites_find_twins(struct ui *ui)
+{
+	const struct list *l = &ui->sites.list;
+	size_t from = l->top > TWINS_AROUND ? l->top - TWINS_AROUND : 0;
+	size_t to = l->top + l->height + TWINS_AROUND;
+
+	ui->sites.twins.count = 0;
+	if (ui->listed)
+		twins_find(&ui->sites.twins, ui->listed, ui->sites.order, from,
+			to < l->count ? to : l->count, ui->show_hidden);
+}
+
 static void sites_draw(struct ui *ui)
 {
 	struct layout_column columns[COL_COUNT];
@@ -298,6 +315,7 @@ static void sites_draw(struct ui *ui)
 	const struct list *l = &ui->sites.list;
 
 	sites_draw_head(ui, columns, n, ui->layout.y[ROW_HEAD]);
+	sites_find_twins(ui);
 	if (!l->count)
 		sites_draw_empty(ui);
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/export/export.h"
+#include "src/model/twins.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -234,14 +235,25 @@ static void frame_rows(struct strbuf *out, const struct snapshot *s, const struc
 {
 	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
 	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
+	struct twins *twins = malloc(sizeof(*twins));
 
-	if (!order) {
+	if (!order || !twins) {
+		free(order);
+		free(twins);
 		out->failed = true;
 		return;
 	}
 	sites_sort(s, o->sort, o->reverse, order);
-	for (size_t i = 0; i < shown; i++)
-		frame_row(out, s, &s->sites[order[i]], style, o);
+	for (size_t i = 0; i < shown; i++) {
+		struct row_style own = *style;
+		char twin[TWINS_TEXT];
+
+		if (i % TWINS_ROWS == 0)
+			twins_find(twins, s, order, i, shown, o->show_hidden);
+		own.twin = twins_text(twins, i, style->glyphs, twin);
+		frame_row(out, s, &s->sites[order[i]], &own, o);
+	}
+	free(twins);
 	free(order);
 }
 

@@ -69,6 +69,8 @@ struct row_style {
 	bool show_hidden; /* true: name the site by its innermost frame, not by its title frame */
 	unsigned site_cells; /* width of COL_SITE */
 	unsigned line_cells; /* width of COL_LINE */
+	const char *twin; /* written after the site's name: what tells it from rows of the same name
+			     (twins.h); NULL: nothing */
 };
 
 #define COLUMN_TEXT_MAX 1024

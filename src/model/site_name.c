@@ -36,6 +36,35 @@ static bool is_address_of_many(const struct snap_site *site, const struct row_st
 	return style->names == NAMES_ADDRESS && site->group && site->group->by == GROUP_FUNCTION;
 }
 
+#define NAME_LEAST 8 /* cells of a name before what tells it apart */
+
+/* The name, shortened for what tells it from rows of the same name. */
+static void twin_name(
+	const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
+{
+	unsigned cells = style->site_cells, twin = (unsigned)text_cells(style->twin) + 1, name;
+	bool ascii = style->glyphs == GLYPHS_ASCII;
+	char text[COLUMN_TEXT_MAX];
+	size_t used;
+
+	frame_name(site_frame(site, style), style->names, 0, ascii, text, sizeof(text) / 2);
+	name = (unsigned)text_cells(text);
+	if (cells && name + twin > cells) {
+		name = cells > twin + cells / 2 ? cells - twin : cells / 2;
+		name = name < NAME_LEAST ? NAME_LEAST : name;
+		frame_name(
+			site_frame(site, style), style->names, name, ascii, text, sizeof(text) / 2);
+	}
+	used = strlen(text);
+	text[used + 1] = '\0';
+	text[used++] = ' ';
+	/* Its end matters most: the argument of a template, the line of a caller. */
+	name = (unsigned)text_cells(text);
+	text_elide(text + used, sizeof(text) - used, style->twin, cells > name ? cells - name : cap,
+		true, ascii);
+	text_elide(out, cap, text, cells ? cells : cap, false, ascii);
+}
+
 /* An ancestor's name is that of a caller. */
 static void stack_name(
 	const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
@@ -46,6 +75,10 @@ static void stack_name(
 	bool ascii = style->glyphs == GLYPHS_ASCII;
 	char text[COLUMN_TEXT_MAX];
 
+	if (style->twin && !site->stack->ancestor) {
+		twin_name(site, style, out, cap);
+		return;
+	}
 	if (!site->stack->ancestor || snapshot_frame(site->stack, 0)->module->path[0] == '\0') {
 		frame_name(site_frame(site, style), style->names, cells, ascii, out, cap);
 		return;

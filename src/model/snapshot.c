@@ -288,8 +288,9 @@ uint64_t snapshot_since_freed(const struct snap_since *since)
 	return since->bytes > 0 && (uint64_t)since->bytes > since->alloc_bytes ? 0 : freed;
 }
 
-#define SNAPSHOT_RATES_NS 9000000000u /* rates over less are young: the usual time is ten seconds  \
-				       */
+#define SNAPSHOT_RATES_NS                                                                          \
+	9000000000u /* rates over less are young: the usual time is ten seconds                    \
+		     */
 
 bool snapshot_is_young(const struct snapshot *s)
 {

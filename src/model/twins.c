@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What tells rows of the same name apart (twins.h). Called for the visible rows of each frame, on
+ * the main thread: rows are sorted by their names' hashes, and only equal ones are compared.
+ */
+#include "src/model/twins.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+
+#define TWINS_COMPARED 32u /* a row is compared with so many of its twins */
+#define TWINS_DEPTH    24u /* frames on each side of the name that are compared */
+#define CALLER_CELLS   24
+
+static uint32_t title_of(const struct twin *t, bool show_hidden)
+{
+	const struct stack *s = t->site->stack;
+
+	return show_hidden || s->title >= s->nframes ? 0 : s->title;
+}
+
+/* ---- equal frames ------------------------------------------------------------------------- */
+
+static bool text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool function_same(const struct frame *a, const struct frame *b)
+{
+	if (!a->function || !b->function)
+		return a->function == b->function && a->pc == b->pc;
+	return text_same(a->function, b->function);
+}
+
+static bool line_same(const struct frame *a, const struct frame *b)
+{
+	return a->line == b->line && text_same(a->file, b->file);
+}
+
+/* FNV-1a. */
+static uint64_t text_hash(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+	return hash;
+}
+
+static uint64_t frame_key(const struct frame *f)
+{
+	uint64_t hash = 14695981039346656037u ^ f->line;
+
+	if (!f->function)
+		hash ^= f->pc * 0x9e3779b97f4a7c15u;
+	return text_hash(text_hash(hash, f->function), f->file);
+}
+
+/* ---- what differs ------------------------------------------------------------------------- */
+
+/* Frame `away` frames from the title, inwards or outwards; NULL: there is none. */
+static const struct frame *frame_at(
+	const struct twin *t, bool show_hidden, bool inwards, uint32_t away)
+{
+	uint32_t title = title_of(t, show_hidden);
+
+	if (inwards)
+		return away <= title ? snapshot_frame(t->site->stack, title - away) : NULL;
+	return away < t->site->stack->nframes - title ? snapshot_frame(t->site->stack, title + away)
+						      : NULL;
+}
+
+static bool frame_differs(const struct frame *a, const struct frame *b, bool by_line)
+{
+	if (!a || !b)
+		return a != b;
+	return !function_same(a, b) || (by_line && !line_same(a, b));
+}
+
+/* Does it differ from any of its twins in this frame? */
+static bool frame_tells(const struct twin *t, const struct twin *all, size_t n, bool show_hidden,
+	bool inwards, uint32_t away, bool by_line)
+{
+	const struct frame *f = frame_at(t, show_hidden, inwards, away);
+
+	for (size_t i = 0; f && i < n && i < TWINS_COMPARED; i++)
+		if (frame_differs(f, frame_at(&all[i], show_hidden, inwards, away), by_line))
+			return true;
+	return false;
+}
+
+static bool frames_tell(
+	struct twin *t, const struct twin *all, size_t n, bool show_hidden, bool inwards)
+{
+	uint32_t title = title_of(t, show_hidden);
+
+	for (uint32_t away = 1; away <= TWINS_DEPTH; away++) {
+		if (!frame_at(t, show_hidden, inwards, away))
+			return false;
+		if (!frame_tells(t, all, n, show_hidden, inwards, away, !inwards))
+			continue;
+		t->kind = inwards ? TWINS_INNER : TWINS_CALLER;
+		t->frame = inwards ? title - away : title + away;
+		t->line = !inwards && !frame_tells(t, all, n, show_hidden, false, away, false);
+		return true;
+	}
+	return false;
+}
+
+static bool function_tells(struct twin *t, const struct twin *all, size_t n)
+{
+	for (size_t i = 0; i < n && i < TWINS_COMPARED; i++) {
+		if (text_same(t->site->alloc_function, all[i].site->alloc_function))
+			continue;
+		t->kind = TWINS_FUNCTION;
+		return true;
+	}
+	return false;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+/* Where the name of an operator ends: after "operator()", "operator<<"; at `i` anything else. */
+static size_t operator_end(const char *name, size_t i)
+{
+	if (strncmp(name + i, "operator", 8) != 0)
+		return i;
+	i += 8;
+	if (!strncmp(name + i, "()", 2))
+		return i + 2;
+	return i + strspn(name + i, "<>=-!+*/&|[]");
+}
+
+/* The end of a function's name without its parameters; *from: after its return type. */
+static size_t name_core(const char *name, size_t *from)
+{
+	bool is_operator = false;
+	int depth = 0;
+	size_t i = 0;
+
+	*from = 0;
+	while (name[i]) {
+		size_t end = operator_end(name, i);
+
+		is_operator |= end > i;
+		if (end > i) {
+			i = end;
+			continue;
+		}
+		if (!strncmp(name + i, "(anonymous", 10))
+			i += 10 + strcspn(name + i + 10, ")");
+		else if (name[i] == '(' && depth == 0)
+			break;
+		else if (name[i] == ' ' && depth == 0 && !is_operator)
+			*from = i + 1;
+		depth += name[i] == '<' ? 1 : name[i] == '>' && depth ? -1 : 0;
+		i += name[i] != '\0';
+	}
+	return i;
+}
+
+/* The last part of a name that has template arguments, or else its last part: "vector<Foo>" of
+ * "std::vector<Foo>::push_back". */
+static void name_part(const char *name, size_t *from, size_t *end)
+{
+	size_t last, part = *from, with = 0, with_end = 0;
+	int depth = 0;
+
+	for (last = *from; last <= *end; last++) {
+		bool over = last == *end || (depth == 0 && !strncmp(name + last, "::", 2));
+
+		if (over && memchr(name + part, '<', last - part))
+			with = part, with_end = last;
+		if (last == *end)
+			break;
+		depth += name[last] == '<' ? 1 : name[last] == '>' && depth ? -1 : 0;
+		if (over) {
+			last++;
+			part = last + 1;
+		}
+	}
+	*from = with_end ? with : part;
+	*end = with_end ? with_end : *end;
+}
+
+/* "make_shared<Conn>" of "std::shared_ptr<Conn> std::make_shared<Conn, int&>(int&)"; with `whole`
+ * all arguments. */
+static void name_type(const char *name, bool whole, char out[TWINS_TEXT])
+{
+	size_t from, end = name_core(name, &from), used = 0;
+	int depth = 0;
+
+	name_part(name, &from, &end);
+	for (; from < end && used < TWINS_TEXT - 1; from++) {
+		depth += name[from] == '<' ? 1 : name[from] == '>' ? -1 : 0;
+		if (!whole && depth == 1 && name[from] == ',')
+			while (from + 1 < end && (depth > 1 || name[from + 1] != '>')) {
+				from++;
+				depth += name[from] == '<' ? 1 : name[from] == '>' ? -1 : 0;
+			}
+		else
+			out[used++] = name[from];
+	}
+	out[used] = '\0';
+}
+
+static const struct frame *twin_frame(const struct twin *t)
+{
+	return snapshot_frame(t->site->stack, t->frame);
+}
+
+/* Two rows whose first template arguments are the same show all of them. */
+static void arguments_compare(struct twin *all, size_t n)
+{
+	char a[TWINS_TEXT], b[TWINS_TEXT];
+
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].kind != TWINS_INNER || !twin_frame(&all[i])->function)
+			continue;
+		name_type(twin_frame(&all[i])->function, false, a);
+		for (size_t j = 0; j < n && j < TWINS_COMPARED && !all[i].whole; j++) {
+			if (j == i || all[j].kind != TWINS_INNER ||
+				!twin_frame(&all[j])->function ||
+				function_same(twin_frame(&all[i]), twin_frame(&all[j])))
+				continue;
+			name_type(twin_frame(&all[j])->function, false, b);
+			all[i].whole = !strcmp(a, b);
+		}
+	}
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+static int twin_order(const void *pa, const void *pb)
+{
+	const struct twin *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static int row_order(const void *pa, const void *pb)
+{
+	const struct twin *a = pa, *b = pb;
+
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static void twins_compare(struct twin *all, size_t n, bool show_hidden)
+{
+	for (size_t i = 0; n > 1 && i < n; i++)
+		if (!frames_tell(&all[i], all, n, show_hidden, true) &&
+			!frames_tell(&all[i], all, n, show_hidden, false))
+			function_tells(&all[i], all, n);
+	arguments_compare(all, n);
+}
+
+void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *order, size_t from,
+	size_t to, bool show_hidden)
+{
+	t->count = 0;
+	for (size_t row = from; row < to && t->count < TWINS_ROWS; row++) {
+		struct twin *twin = &t->twin[t->count];
+
+		*twin = (struct twin){ .site = &snap->sites[order[row]], .row = row };
+		if (twin->site->group)
+			continue;
+		twin->key =
+			frame_key(snapshot_frame(twin->site->stack, title_of(twin, show_hidden)));
+		t->count++;
+	}
+	qsort(t->twin, t->count, sizeof(t->twin[0]), twin_order);
+	for (size_t i = 0, end; i < t->count; i = end) {
+		for (end = i + 1; end < t->count && t->twin[end].key == t->twin[i].key;)
+			end++;
+		twins_compare(&t->twin[i], end - i, show_hidden);
+	}
+	qsort(t->twin, t->count, sizeof(t->twin[0]), row_order);
+}
+
+static void caller_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
+{
+	const struct frame *f = twin_frame(t);
+	char name[TWINS_TEXT / 2];
+
+	frame_name(f, NAMES_SHORT, CALLER_CELLS, ascii, name, sizeof(name));
+	if (t->line && f->line)
+		snprintf(out, TWINS_TEXT, "%s %s:%" PRIu32, ascii ? "<-" : "←", name, f->line);
+	else
+		snprintf(out, TWINS_TEXT, "%s %s", ascii ? "<-" : "←", name);
+}
+
+static void inner_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
+{
+	const char *function = twin_frame(t)->function;
+	char type[TWINS_TEXT];
+
+	if (!function)
+		frame_name(twin_frame(t), NAMES_SHORT, CALLER_CELLS, ascii, type, sizeof(type));
+	else
+		name_type(function, t->whole, type);
+	snprintf(out, TWINS_TEXT, ascii ? "{%.*s}" : "‹%.*s›", TWINS_TEXT - 8, type);
+}
+
+const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT])
+{
+	bool ascii = glyphs == GLYPHS_ASCII;
+
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->twin[i].row != row || t->twin[i].kind == TWINS_NONE)
+			continue;
+		if (t->twin[i].kind == TWINS_CALLER)
+			caller_text(&t->twin[i], ascii, out);
+		else if (t->twin[i].kind == TWINS_INNER)
+			inner_text(&t->twin[i], ascii, out);
+		else
+			snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›",
+				t->twin[i].site->alloc_function);
+		return out;
+	}
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows that look the same: call sites whose names and places are equal, and what tells them apart,
+ * which is a template frame below the name, a caller, or the allocating function. Pure; main
+ * thread.
+ */
+#ifndef SRC_MODEL_TWINS_H
+#define SRC_MODEL_TWINS_H
+
+#include "src/model/columns.h"
+
+#define TWINS_ROWS 160 /* more than the tallest screen shows */
+#define TWINS_TEXT 160
+
+enum twins_kind { TWINS_NONE, TWINS_INNER, TWINS_CALLER, TWINS_FUNCTION };
+
+struct twin {
+	uint64_t key; /* of its name and place */
+	const struct snap_site *site;
+	size_t row;
+	enum twins_kind kind;
+	uint32_t frame; /* the frame that differs */
+	bool line; /* its line, not its function, differs */
+	bool whole; /* one template argument is not enough */
+};
+
+struct twins {
+	struct twin twin[TWINS_ROWS]; /* by row */
+	size_t count;
+};
+
+/*
+ * Compares rows [from, to) of those that `order` lists, at most TWINS_ROWS. Groups of sites are
+ * left out: they have one name each. Valid as long as the snapshot.
+ */
+void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *order, size_t from,
+	size_t to, bool show_hidden);
+/* What tells the row apart: "‹make_shared<Conn>›", "← handle:41"; or NULL. */
+const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT]);
+
+#endif

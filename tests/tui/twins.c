@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows of the same name in the site table. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+#include "tui/refresh.h"
+
+static struct paper p;
+
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+}
+
+/* Two of the many workers are called by others. */
+static struct snapshot *twins_tick(void *ctx, const char **error)
+{
+	static const struct snap_module module = { "/srv/bin/server", "server", "" };
+	static const struct frame frames[2][2] = {
+		{ { .module = &module, .function = "f", .file = "/f.c", .line = 1 },
+			{ .module = &module, .function = "read_all", .line = 7 } },
+		{ { .module = &module, .function = "f", .file = "/f.c", .line = 1 },
+			{ .module = &module, .function = "write_all", .line = 9 } },
+	};
+	static const struct stack stacks[2] = { { .frames = frames[0], .nframes = 2 },
+		{ .frames = frames[1], .nframes = 2 } };
+	struct snapshot *s = canned_tick(ctx, error);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct snap_site *site = (struct snap_site *)(uintptr_t)&s->sites[i];
+
+		site->stack = &stacks[i];
+	}
+	return s;
+}
+
+TEST(rows_of_the_same_name_say_what_differs)
+{
+	begin(30, 100);
+	CHECK(paper_find(&p, "←") < 0);
+	p.source.tick = twins_tick;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "f ← read_all ") >= 0 && paper_find(&p, "f ← write_all ") >= 0);
+	/* A group has one name. */
+	paper_keys(&p, "gf");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "←") < 0);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(rows_of_the_same_name_say_what_differs);
+	return check_end();
+}

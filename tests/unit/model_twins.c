@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What tells call sites of the same name apart. */
+#include <locale.h>
+#include <string.h>
+#include "src/model/groups.h"
+#include "src/model/twins.h"
+#include "tests/check.h"
+
+#define SITES 6
+
+static const struct snap_module app = { "/srv/cache", "cache", "" };
+static struct frame frames[SITES][4];
+static struct stack stacks[SITES];
+static struct snap_site sites[SITES];
+static struct snapshot snap = { .sites = sites };
+static const uint32_t order[SITES] = { 0, 1, 2, 3, 4, 5 };
+static struct twins twins;
+
+/* A site: the hidden frame below main, main, and its caller. */
+static void site_set(unsigned i, const char *inner, uint32_t line, const char *caller,
+	uint32_t caller_line, const char *alloc_function)
+{
+	frames[i][0] = (struct frame){
+		.module = &app, .pc = 1, .function = "operator new(unsigned long)"
+	};
+	frames[i][1] = (struct frame){ .module = &app, .pc = 2, .function = inner };
+	frames[i][2] = (struct frame){
+		.module = &app, .pc = 3, .function = "main", .file = "/s/cache.cc", .line = line
+	};
+	frames[i][3] = (struct frame){ .module = &app,
+		.pc = 4,
+		.function = caller,
+		.file = "/s/run.cc",
+		.line = caller_line };
+	stacks[i] = (struct stack){ .frames = frames[i], .nframes = 4, .title = 2 };
+	sites[i] = (struct snap_site){
+		.id = i + 1, .stack = &stacks[i], .alloc_function = alloc_function
+	};
+}
+
+static const char *text(unsigned row, enum glyphs glyphs)
+{
+	static char out[TWINS_TEXT];
+
+	twins_find(&twins, &snap, order, 0, snap.nsites, false);
+	return twins_text(&twins, row, glyphs, out) ? out : "";
+}
+
+TEST(a_hidden_template_frame)
+{
+	snap.nsites = 5;
+	site_set(0, "std::shared_ptr<Conn> std::make_shared<Conn, int&>(int&)", 38, "run", 1,
+		"malloc");
+	site_set(1, "std::shared_ptr<Session> std::make_shared<Session, int&>(int&)", 38, "run", 1,
+		"malloc");
+	site_set(2, "std::vector<Quote, std::allocator<Quote> >::push_back(Quote&&)", 38, "run", 1,
+		"malloc");
+	site_set(3, "plain(int)", 38, "run", 1, "malloc");
+	site_set(4, "other(int)", 39, "run", 1, "malloc"); /* another line */
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹make_shared<Conn>›");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹make_shared<Session>›");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "‹vector<Quote>›");
+	CHECK_STR(text(3, GLYPHS_BLOCKS), "‹plain›");
+	CHECK_STR(text(4, GLYPHS_BLOCKS), "");
+	CHECK_STR(text(0, GLYPHS_ASCII), "{make_shared<Conn>}");
+	/* A row whose twins are further than the rows compared looks like itself. */
+	twins_find(&twins, &snap, order, 0, 1, false);
+	CHECK(!twins_text(&twins, 0, GLYPHS_BLOCKS, (char[TWINS_TEXT]){ 0 }));
+}
+
+TEST(all_arguments_where_the_first_is_the_same)
+{
+	snap.nsites = 2;
+	site_set(0, "void put<Key, std::pair<int, long> >(Key)", 38, "run", 1, "malloc");
+	site_set(1, "void put<Key, char>(Key)", 38, "run", 1, "malloc");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹put<Key, std::pair<int, long> >›");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹put<Key, char>›");
+}
+
+TEST(a_caller_or_its_line)
+{
+	snap.nsites = 3;
+	site_set(0, "grow", 38, "handle(int)", 41, "malloc");
+	site_set(1, "grow", 38, "reply(int)", 7, "malloc");
+	site_set(2, "grow", 38, "reply(int)", 9, "malloc");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← handle(…)");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "← reply(…)");
+	snap.sites = sites + 1;
+	snap.nsites = 2;
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← reply(…):7");
+	CHECK_STR(text(1, GLYPHS_ASCII), "<- reply(...):9");
+	snap.sites = sites;
+}
+
+TEST(the_function_that_allocates)
+{
+	snap.nsites = 2;
+	site_set(0, "grow", 38, "run", 1, "malloc");
+	site_set(1, "grow", 38, "run", 1, "calloc");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹malloc›");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹calloc›");
+	site_set(1, "grow", 38, "run", 1, "malloc");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), ""); /* nothing does */
+}
+
+TEST(odd_names)
+{
+	static const char *const names[] = { "", "operator()", "a<b", "a>b", "f(", "<<<>>>",
+		"::", "operator<<", "(anonymous namespace)::f(int)", "x<y(*)(int)>::z()",
+		"operator", "(anonymous", "a::b<c,d>", ",,,", "T<,>" };
+	const unsigned n = sizeof(names) / sizeof(names[0]);
+
+	snap.nsites = 2;
+	for (unsigned i = 0; i < n * n; i++) {
+		site_set(0, names[i / n], 38, names[i % n], 1, "malloc");
+		site_set(1, names[i % n], 38, names[i / n], 2, "malloc");
+		CHECK(strlen(text(0, GLYPHS_BLOCKS)) < TWINS_TEXT);
+	}
+	site_set(0, "(anonymous namespace)::Pool::operator()(int)", 38, "run", 1, "malloc");
+	site_set(1, "Pool<int>::operator new(unsigned long)", 38, "run", 1, "malloc");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹operator()›");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹Pool<int>›");
+	frames[1][1].function = NULL;
+	CHECK(strstr(text(1, GLYPHS_BLOCKS), "cache+0x0") != NULL);
+	sites[1].group = &(struct snap_group){ .sites = 2 };
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "");
+}
+
+/* The name gives way to what tells it apart, and both fit. */
+TEST(names_with_their_twins_fit)
+{
+	struct row_style style = {
+		.names = NAMES_FULL, .site_cells = 24, .twin = "‹vector<Quote>›"
+	};
+	char out[COLUMN_TEXT_MAX];
+
+	site_set(0, "grow", 38, "run", 1, "malloc");
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "main ‹vector<Quote>›");
+	frames[0][2].function = "handle_the_request";
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "handle_the_… …or<Quote>›");
+	style.site_cells = 0;
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "handle_the_request ‹vector<Quote>›");
+}
+
+int main(void)
+{
+	setlocale(LC_ALL, "C.UTF-8");
+	RUN(a_hidden_template_frame);
+	RUN(all_arguments_where_the_first_is_the_same);
+	RUN(a_caller_or_its_line);
+	RUN(the_function_that_allocates);
+	RUN(odd_names);
+	RUN(names_with_their_twins_fit);
+	return check_end();
+}
