@@ -34,12 +34,12 @@ endif
 # so everything after `deps` is done by a second make.
 
 DEPS_BUILD := gcc g++ libc6-dev make pkg-config libncurses-dev libunwind-dev libdw-dev libelf-dev \
-	libiberty-dev libzstd-dev zlib1g-dev libjson-c-dev
+	libiberty-dev libzstd-dev zlib1g-dev libjson-c-dev libvterm-dev
 DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux screen mandoc procps \
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev gcc-multilib heaptrack \
 	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
 	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck zsh fish \
-	libclang-rt-14-dev libvterm-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit \
+	libclang-rt-14-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit \
 	wget qpdf poppler-utils protobuf-compiler graphviz irssi emacs-nox
 # For the real programs that only make soak runs: make deps soak.
 DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less busybox php-cli \
@@ -98,13 +98,14 @@ ifdef NEED_LIBS
   $(eval $(call need,libzstd,libzstd-dev))
   $(eval $(call need,zlib,zlib1g-dev))
   $(eval $(call need,json-c,libjson-c-dev))
+  $(eval $(call need,vterm,libvterm-dev))
   IBERTY := $(shell printf '$(HASH)include <libiberty/demangle.h>\nint main(void){return cplus_demangle_v3("_Z1fv",0)==0;}' \
 	| $(CC) -x c - -o /dev/null -liberty 2>/dev/null && echo yes)
   ifneq ($(IBERTY),yes)
     $(error libiberty is missing: apt-get install libiberty-dev (or: make deps))
   endif
-  VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf libzstd zlib json-c)
-  VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf libzstd zlib json-c) -liberty -lm
+  VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf libzstd zlib json-c vterm)
+  VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf libzstd zlib json-c vterm) -liberty -lm
   # gcc reports the stack use of each function, and what it calls (tests/lint/stack_usage.py).
   STACK_INFO := $(shell $(CC) -Werror -fcallgraph-info=su -x c -E /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su)
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)

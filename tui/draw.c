@@ -60,7 +60,7 @@ static const char *const glyph_table[GLYPH_COUNT][2] = {
 
 static attr_t style_attr[STYLE_COUNT];
 static short style_pair[STYLE_COUNT];
-static bool ascii_only = true, use_braille, use_safe_theme;
+static bool ascii_only = true, use_braille, use_safe_theme, is_colored;
 
 static bool colors_wanted(enum tui_color color)
 {
@@ -80,6 +80,7 @@ static void init_colors(bool colored)
 {
 	short background = -1;
 
+	is_colored = colored;
 	if (colored) {
 		start_color();
 		if (use_default_colors() == ERR)
@@ -168,7 +169,7 @@ static unsigned decode_cells(const char *text, unsigned cells, wchar_t *wide, un
 	return n;
 }
 
-unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const char *text)
+static unsigned draw_as(int y, int x, unsigned cells, attr_t attributes, int pair, const char *text)
 {
 	/* Static, since only the main thread draws and the stack may be small. */
 	static char clean[DRAW_CELLS_MAX * 4];
@@ -181,10 +182,43 @@ unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const ch
 	n = decode_cells(clean, cells, wide, &used);
 	if (!n)
 		return 0;
-	attr_set(style_attr[style], style_pair[style], NULL);
+	attr_set(attributes, 0, &pair);
 	mvaddnwstr(y, x, wide, (int)n);
 	attr_set(A_NORMAL, 0, NULL);
 	return used;
+}
+
+unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const char *text)
+{
+	return draw_as(y, x, cells, style_attr[style], style_pair[style], text);
+}
+
+/* The nearest colour that the terminal has. */
+static int program_color(int color)
+{
+	int levels[3];
+
+	if (color < 0 || color < COLORS)
+		return color;
+	if (color < 16)
+		return color % 8;
+	if (color >= 232)
+		return color >= 244 ? COLOR_WHITE : COLOR_BLACK;
+	/* xterm's cube of 6 x 6 x 6: one bit of each of red, green and blue. */
+	for (int i = 0, c = color - 16; i < 3; i++, c /= 6)
+		levels[i] = c % 6 >= 3;
+	return levels[2] | levels[1] << 1 | levels[0] << 2;
+}
+
+void draw_program(int y, int x, unsigned cells, const struct term_style *style, const char *text)
+{
+	attr_t attributes = (style->bold ? A_BOLD : 0) | (style->underline ? A_UNDERLINE : 0) |
+			    (style->italic ? A_ITALIC : 0) | (style->reverse ? A_REVERSE : 0);
+	int pair = 0;
+
+	if (is_colored && (style->fore >= 0 || style->back >= 0))
+		pair = alloc_pair(program_color(style->fore), program_color(style->back));
+	draw_as(y, x, cells, attributes, pair < 0 ? 0 : pair, text);
 }
 
 void draw_fill(int y, int x, unsigned cells, enum draw_style style)

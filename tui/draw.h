@@ -70,6 +70,9 @@ const char *draw_glyph(enum draw_glyph sign);
 unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const char *text);
 /* The same, then blanks in the same style up to `cells`. */
 void draw_padded(int y, int x, unsigned cells, enum draw_style style, const char *text);
+/* The same in a program's own style; without colours in its other attributes. */
+struct term_style;
+void draw_program(int y, int x, unsigned cells, const struct term_style *style, const char *text);
 void draw_fill(int y, int x, unsigned cells, enum draw_style style);
 /* A horizontal line with " title " near its left end. */
 void draw_rule(int y, int x, unsigned cells, const char *title);

@@ -27,6 +27,7 @@
 #include "tui/view_map.h"
 #include "tui/view_marks.h"
 #include "tui/view_modules.h"
+#include "tui/view_output.h"
 #include "tui/view_processes.h"
 #include "tui/view_settings.h"
 #include "tui/view_sizes.h"
@@ -92,6 +93,9 @@ const struct key_binding keys_table[] = {
 		"find the previous match" },
 	{ FIND, "F4", { KEY_F(4), '\\', 0 }, IN_FILTERED, find_filter_ask, 0, PLACE_BAR, "Filter",
 		"Filter*", find_has_filter, "show only matching call sites (also \\); Esc clears the filter" },
+	{ PROG, "^] Enter", { KEY_CTRL(']'), '\r', '\n', KEY_ENTER, 0 }, IN_OUTPUT | CHANGES,
+		view_output_give, 0, PLACE_HINT, "type to the program", NULL, NULL,
+		"give the program the keyboard; ^] takes it back, and ^] twice sends it" },
 	{ TREE, "F5", { KEY_F(5), 't', 0 }, IN_DATA, action_tree, 0, PLACE_BAR, "Tree", "Sites",
 		action_is_tree, "call tree, and back (also t); from a site: the end of its stack" },
 	{ TREE, "Right l", { KEY_RIGHT, 'l', '+', 0 }, IN_TREE, view_tree_open, 0, PLACE_HINT, "open",

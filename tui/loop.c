@@ -22,6 +22,7 @@
 #include "tui/term.h"
 #include "tui/tui.h"
 #include "tui/ui.h"
+#include "tui/view_output.h"
 
 #define SOURCE_FDS_MAX	12
 #define EMPTY_READS_MAX 3 /* reads without a key, in a row, that mean the terminal is gone */
@@ -121,18 +122,28 @@ static void loop_mouse(struct loop *l)
 		screen_mouse(&l->ui, SCREEN_DRAG, e.y, e.x);
 }
 
+/* What the user types to the program is not looked into. */
+static int next_key(const struct loop *l)
+{
+	bool types = view_output_types(&l->ui);
+
+	term_raw(types);
+	return types ? term_byte() : term_key();
+}
+
 /* Handles all waiting keys before a frame is drawn, so that a held key cannot outrun us. */
 static void loop_keys(struct loop *l)
 {
 	int key, keys = 0;
 
-	while (!l->ui.quit && !l->ui.suspend && !l->ui.edit_line && (key = term_key()) != ERR) {
+	while (!l->ui.quit && !l->ui.suspend && !l->ui.edit_line && (key = next_key(l)) != ERR) {
 		keys++;
 		if (key == KEY_MOUSE)
 			loop_mouse(l);
 		else if (key != KEY_RESIZE)
 			screen_key(&l->ui, key);
 	}
+	term_raw(view_output_types(&l->ui));
 	l->urgent |= keys > 0;
 	l->empty_reads = keys ? 0 : l->empty_reads + 1;
 	if (l->empty_reads >= EMPTY_READS_MAX)

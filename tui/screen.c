@@ -17,6 +17,7 @@
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/header.h"
+#include "tui/key_codes.h"
 #include "tui/keys.h"
 #include "tui/moment_words.h"
 #include "tui/moments.h"
@@ -78,6 +79,12 @@ void screen_resize(struct ui *ui, int height, int width)
 void screen_key(struct ui *ui, int key)
 {
 	ui->message[0] = 0;
+	if (view_output_types(ui)) {
+		view_output_key(ui, key);
+		return;
+	}
+	if (key != KEY_CTRL(']'))
+		ui->output.just_back = false;
 	ui->moments.was_active = ui->moments.active;
 	ui->moments.active = false;
 	if (ui->prompt.open) {
@@ -248,6 +255,37 @@ static void draw_message(struct ui *ui)
 	draw_text(y, 1, width - 2, said ? STYLE_BOLD : STYLE_PLAIN, cut);
 }
 
+/* The keys of the view in front, and of all; or the one that works while the program has the
+ * keyboard. */
+static void draw_keys(struct ui *ui)
+{
+	unsigned width = (unsigned)ui->layout.width;
+
+	if (view_output_types(ui)) {
+		draw_text(ui->layout.y[ROW_HINT], 1, width - 2, STYLE_KEY,
+			"Ctrl-] takes the keyboard back; twice: sends Ctrl-] to the program");
+		draw_message(ui);
+		return;
+	}
+	if (ui->prompt.open && ui->prompt.hint)
+		draw_text(ui->layout.y[ROW_HINT], 1, width - 2, STYLE_DIM, ui->prompt.hint);
+	else
+		keys_draw_hints(ui, ui->layout.y[ROW_HINT], width);
+	draw_message(ui);
+	keys_draw_bar(ui, ui->layout.y[ROW_BAR], width);
+}
+
+/* The program's cursor, while it has the keyboard. */
+static void draw_cursor(const struct ui *ui)
+{
+	int y, x;
+	bool is_seen = view_output_cursor(ui, &y, &x);
+
+	curs_set(is_seen);
+	if (is_seen)
+		move(y, x);
+}
+
 void screen_draw(struct ui *ui)
 {
 	const char *refusal = moment_words_refusal(ui);
@@ -266,13 +304,8 @@ void screen_draw(struct ui *ui)
 			ui_view(ui)->draw(ui);
 			draw_status(ui);
 		}
-		if (ui->prompt.open && ui->prompt.hint)
-			draw_text(ui->layout.y[ROW_HINT], 1, (unsigned)ui->layout.width - 2,
-				STYLE_DIM, ui->prompt.hint);
-		else
-			keys_draw_hints(ui, ui->layout.y[ROW_HINT], (unsigned)ui->layout.width);
-		draw_message(ui);
-		keys_draw_bar(ui, ui->layout.y[ROW_BAR], (unsigned)ui->layout.width);
+		draw_keys(ui);
 	}
+	draw_cursor(ui);
 	wnoutrefresh(stdscr);
 }

@@ -33,6 +33,7 @@ static struct {
 	char leave[512]; /* what makes the terminal usable again */
 	size_t leave_bytes;
 	bool mouse; /* it is reported */
+	bool raw; /* term_raw */
 	int stderr_was, stderr_now; /* -1: not redirected */
 	int wake;
 	void *crash_stack;
@@ -557,6 +558,24 @@ static void sequence_skip(int kind)
 		while (kind == '[' && byte >= ' ' && byte < '@')
 			byte = getch();
 	nodelay(stdscr, TRUE);
+}
+
+int term_byte(void)
+{
+	return getch();
+}
+
+void term_raw(bool on)
+{
+	if (on == term.raw || !term.open)
+		return;
+	term.raw = on;
+	if (on) {
+		raw();
+		return;
+	}
+	noraw();
+	cbreak();
 }
 
 int term_key(void)

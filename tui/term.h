@@ -36,6 +36,10 @@ int term_wake_fd(void);
  * TERM_KEY_UNKNOWN, not its characters. */
 #define TERM_KEY_UNKNOWN (-2)
 int term_key(void);
+/* The same without a look at sequences: whatever terminfo does not know comes byte by byte. */
+int term_byte(void);
+/* Whether ^C, ^Z and the like are bytes, and no signals. */
+void term_raw(bool on);
 /* Takes the flags and empties the wake descriptor. */
 struct term_signals term_signals_take(void);
 /* Stops us like ^Z; afterwards the screen must be repainted. */

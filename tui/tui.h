@@ -16,6 +16,7 @@
 #include "src/model/map.h"
 #include "src/model/settings.h"
 #include "src/model/timeline.h"
+#include "src/util/term_line.h"
 
 /* The state of the screen, for an export. */
 struct tui_shown {
@@ -49,13 +50,20 @@ struct tui_source {
 	int (*fds)(void *ctx, struct pollfd *fds, int max);
 	bool (*ready)(void *ctx);
 	/*
-	 * The program's output, for the Output tab: the number of lines kept, and line `i` (0: the
-	 * oldest) as clean text. NULL: there is no such tab (attached, or redirected).
+	 * The program's terminal, for the Output tab: the number of lines kept, and line `i` (0:
+	 * the oldest), valid until the next call. NULL: there is no such tab (attached, or
+	 * redirected).
 	 */
 	size_t (*output_lines)(void *ctx);
-	const char *(*output_line)(void *ctx, size_t i);
+	void (*output_line)(void *ctx, size_t i, struct term_line *out);
 	/* The program's terminal has this size now. May be NULL. */
 	void (*output_resize)(void *ctx, int rows, int cols);
+	/* Where its cursor is: a line, perhaps beyond the last, and a cell. False: it is hidden.
+	 * And what the user types to the program: characters, or a key that is none. NULL: nothing
+	 * can be typed. */
+	bool (*output_cursor)(void *ctx, size_t *line, unsigned *cell);
+	void (*output_type)(void *ctx, const char *bytes, size_t n);
+	void (*output_press)(void *ctx, enum term_press key);
 	/* Writes what is shown to a file; `msg` gets a line: where, or why not. 0 or -errno. */
 	int (*save)(void *ctx, const struct tui_shown *shown, char *msg, size_t cap);
 	/* The formats of files that `save` writes, ended by NULL; the first is the usual one. NULL:

@@ -201,6 +201,11 @@ struct output_state {
 	bool follow; /* the list follows the end */
 	unsigned shift;
 	int rows, cols; /* the size that the program got last */
+	bool typing; /* the program has the keyboard, while the view is in front */
+	bool just_back; /* the last key took it back */
+	bool has_cursor; /* of its terminal: */
+	size_t cursor_line;
+	unsigned cursor_cell;
 };
 
 #define UI_SELECTIONS 16 /* processes that have a saved selection */

@@ -129,7 +129,7 @@ static int leak_ask(struct run *r, bool screen)
 }
 
 /* Everything that may fail before the child runs. */
-static int child_prepare(struct run *r, bool screen)
+static int child_prepare(struct run *r, const struct winsize *screen)
 {
 	int rc = prepare_bind(r->prepared, r->child.pid);
 
@@ -142,11 +142,11 @@ static int child_prepare(struct run *r, bool screen)
 	rc = event_option_start(&r->past.events, r->options, run_session(r));
 	if (rc != 0)
 		return rc;
-	rc = leak_ask(r, screen);
+	rc = leak_ask(r, screen != NULL);
 	if (rc != 0)
 		return failure_print_errno("cannot ask the program to wait for a leak scan", rc);
 	if (r->child.pty >= 0)
-		r->output = output_new(r->child.pty);
+		r->output = output_new(r->child.pty, screen->ws_row, screen->ws_col);
 	r->output_open = r->output != NULL;
 	return r->child.pty < 0 || r->output
 		       ? 0
@@ -168,7 +168,7 @@ static int launch(struct run *r, const char *library, const struct winsize *scre
 
 	if (rc != 0)
 		return failure_print(message);
-	rc = child_prepare(r, screen != NULL);
+	rc = child_prepare(r, screen);
 	if (rc != 0) {
 		target_cancel(&r->child);
 		r->output_open = false;
@@ -317,13 +317,6 @@ struct suppressions *run_suppressions_make(struct run *r)
 struct output *run_output(const struct run *r)
 {
 	return r->output;
-}
-
-void run_output_resize(struct run *r, int rows, int cols)
-{
-	struct winsize size = { .ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols };
-
-	ioctl(r->child.pty, TIOCSWINSZ, &size);
 }
 
 bool run_alive(const struct run *r)

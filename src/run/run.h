@@ -51,7 +51,6 @@ struct suppressions *run_suppressions_make(struct run *r);
 
 /* What the program writes to a terminal of its own, NULL without one, and that terminal's size. */
 struct output *run_output(const struct run *r);
-void run_output_resize(struct run *r, int rows, int cols);
 
 /*
  * Descriptors that are ready at a change (names of `shown`, output, the program's end): fills at

@@ -269,18 +269,39 @@ size_t screen_source_output_lines(void *screen)
 	return output_lines(run_output(s->run));
 }
 
-const char *screen_source_output_line(void *screen, size_t i)
+void screen_source_output_line(void *screen, size_t i, struct term_line *out)
 {
 	struct screen_source *s = screen;
 
-	return output_line(run_output(s->run), i);
+	output_line(run_output(s->run), i, out);
+}
+
+bool screen_source_output_cursor(void *screen, size_t *line, unsigned *cell)
+{
+	struct screen_source *s = screen;
+
+	return output_cursor(run_output(s->run), line, cell);
+}
+
+void screen_source_output_type(void *screen, const char *bytes, size_t n)
+{
+	struct screen_source *s = screen;
+
+	output_type(run_output(s->run), bytes, n);
+}
+
+void screen_source_output_press(void *screen, enum term_press key)
+{
+	struct screen_source *s = screen;
+
+	output_press(run_output(s->run), key);
 }
 
 void screen_source_output_resize(void *screen, int rows, int cols)
 {
 	struct screen_source *s = screen;
 
-	run_output_resize(s->run, rows, cols);
+	output_resize(run_output(s->run), rows, cols);
 }
 
 void screen_source_export_options(void *screen, struct export_options *e)

@@ -14,6 +14,7 @@
 #include "src/model/settings.h"
 #include "src/model/timeline.h"
 #include "src/run/run.h"
+#include "src/util/term_line.h"
 
 struct screen_source;
 struct source_text;
@@ -34,7 +35,10 @@ bool screen_source_ready(void *screen);
 uint64_t screen_source_now(void *screen);
 
 size_t screen_source_output_lines(void *screen);
-const char *screen_source_output_line(void *screen, size_t i);
+void screen_source_output_line(void *screen, size_t i, struct term_line *out);
+bool screen_source_output_cursor(void *screen, size_t *line, unsigned *cell);
+void screen_source_output_type(void *screen, const char *bytes, size_t n);
+void screen_source_output_press(void *screen, enum term_press key);
 void screen_source_output_resize(void *screen, int rows, int cols);
 
 /* Saves `rows`, what is shown, with the last leak scan; `e` is filled by

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A program's output as lines (output.h). A terminal's cursor movement is not followed: escape
- * sequences are dropped, a carriage return starts the line again, a backspace takes one character
- * back. That is right for logs, prompts and progress bars.
- */
+/* A program's terminal from our side (output.h): bytes to and from it. */
 #include "src/target/output.h"
 
 #include <errno.h>
@@ -12,144 +8,51 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "src/target/terminal.h"
 #include "src/util/error_hint.h"
-#include "src/util/text.h"
 
-#define LINES_MAX      10000u /* scrollback: some MB at worst */
-#define LINE_MAX_BYTES 4096u
-
-enum escape { TEXT, ESCAPE, CSI, STRING };
+#define TYPED_MAX 65536u /* that the program has not taken */
 
 struct output {
 	int fd;
-	char *lines[LINES_MAX]; /* a ring */
-	size_t first, count;
-	char now[LINE_MAX_BYTES]; /* the line being written, raw */
-	size_t now_len;
-	bool restart; /* after a carriage return: the next character restarts the line */
-	enum escape escape;
-	char clean[LINE_MAX_BYTES * 3 + 1];
+	struct terminal *terminal;
 };
 
-struct output *output_new(int fd)
+struct output *output_new(int fd, int rows, int cols)
 {
 	struct output *o = calloc(1, sizeof(*o));
 
-	if (o)
-		o->fd = fd;
-	return o;
+	if (!o)
+		return NULL;
+	*o = (struct output){ fd, terminal_new(rows, cols) };
+	if (o->terminal)
+		return o;
+	free(o);
+	return NULL;
 }
 
 void output_free(struct output *o)
 {
 	if (!o)
 		return;
-	for (size_t i = 0; i < LINES_MAX; i++)
-		free(o->lines[i]);
+	terminal_free(o->terminal);
 	free(o);
 }
 
-static void line_end(struct output *o)
+/* As much as the program's terminal takes; the rest waits for the next time. */
+static void answers_write(struct output *o)
 {
-	size_t at = (o->first + o->count) % LINES_MAX;
+	struct strbuf *answers = terminal_answers(o->terminal);
+	ssize_t n = answers->len ? write(o->fd, answers->data, answers->len) : 0;
 
-	text_clean(o->clean, sizeof(o->clean), o->now, o->now_len);
-	free(o->lines[at]);
-	o->lines[at] = strdup(o->clean);
-	if (o->count < LINES_MAX)
-		o->count++;
-	else
-		o->first = (o->first + 1) % LINES_MAX;
-	o->now_len = 0;
-	o->restart = false;
-}
-
-static bool is_continuation(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* The offset of the line's last character. UTF-8: up to three bytes follow its first. */
-static size_t last_character(const struct output *o)
-{
-	size_t at = o->now_len;
-
-	for (int i = 0; i < 4 && at > 0 && is_continuation(o->now[--at]); i++)
-		;
-	return at;
-}
-
-/* The line is full before its last character is complete: moves that one to the next line. */
-static void line_break(struct output *o, char c)
-{
-	size_t at = is_continuation(c) ? last_character(o) : o->now_len, kept = o->now_len - at;
-	char held[4];
-
-	memcpy(held, o->now + at, kept);
-	o->now_len = at;
-	line_end(o);
-	memcpy(o->now, held, kept);
-	o->now_len = kept;
-}
-
-static void put(struct output *o, char c)
-{
-	if (o->restart)
-		o->now_len = 0;
-	o->restart = false;
-	if (o->now_len == sizeof(o->now))
-		line_break(o, c);
-	o->now[o->now_len++] = c;
-}
-
-static void text_byte(struct output *o, char c)
-{
-	switch (c) {
-	case '\n':
-		line_end(o);
-		break;
-	case '\r':
-		o->restart = true;
-		break;
-	case '\b':
-		o->now_len = last_character(o);
-		break;
-	case '\t':
-		do
-			put(o, ' ');
-		while (o->now_len % 8);
-		break;
-	case '\033':
-		o->escape = ESCAPE;
-		break;
-	default:
-		if ((unsigned char)c >= ' ')
-			put(o, c);
-	}
-}
-
-/*
- * ECMA-48: ESC [ ... final byte; ESC ] and similar strings run to BEL or ESC \. ESC restarts the
- * sequence anywhere; NUL is ignored.
- */
-static void escape_byte(struct output *o, char c)
-{
-	if (c == '\0')
+	if (n <= 0)
 		return;
-	if (c == '\033')
-		o->escape = ESCAPE;
-	else if (o->escape == ESCAPE)
-		o->escape = c == '['		   ? CSI
-			    : strchr("]P^_X", c)   ? STRING
-			    : c >= ' ' && c <= '/' ? ESCAPE
-						   : TEXT;
-	else if (o->escape == CSI)
-		o->escape = c >= '@' && c <= '~' ? TEXT : CSI;
-	else if (c == '\a')
-		o->escape = TEXT;
+	memmove(answers->data, answers->data + n, answers->len - (size_t)n);
+	answers->len -= (size_t)n;
 }
 
 bool output_read(struct output *o, bool *ended)
@@ -168,27 +71,50 @@ bool output_read(struct output *o, bool *ended)
 		*ended = got == 0 || (got < 0 && errno != EAGAIN);
 		if (got <= 0)
 			break;
-		for (ssize_t i = 0; i < got; i++)
-			if (o->escape == TEXT)
-				text_byte(o, buf[i]);
-			else
-				escape_byte(o, buf[i]);
+		terminal_feed(o->terminal, buf, (size_t)got);
 		any = true;
 	}
+	if (!*ended)
+		answers_write(o);
 	return any;
+}
+
+void output_resize(struct output *o, int rows, int cols)
+{
+	struct winsize size = { .ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols };
+
+	ioctl(o->fd, TIOCSWINSZ, &size);
+	terminal_resize(o->terminal, rows, cols);
 }
 
 size_t output_lines(const struct output *o)
 {
-	return o->count + (o->now_len > 0);
+	return terminal_lines(o->terminal);
 }
 
-const char *output_line(const struct output *o, size_t i)
+void output_line(struct output *o, size_t i, struct term_line *out)
 {
-	if (i < o->count)
-		return o->lines[(o->first + i) % LINES_MAX] ?: "";
-	text_clean((char *)(uintptr_t)o->clean, sizeof(o->clean), o->now, o->now_len);
-	return o->clean;
+	terminal_line(o->terminal, i, out);
+}
+
+bool output_cursor(const struct output *o, size_t *line, unsigned *cell)
+{
+	return terminal_cursor(o->terminal, line, cell);
+}
+
+void output_type(struct output *o, const char *bytes, size_t n)
+{
+	struct strbuf *answers = terminal_answers(o->terminal);
+
+	if (answers->len < TYPED_MAX)
+		strbuf_add(answers, bytes, n);
+	answers_write(o);
+}
+
+void output_press(struct output *o, enum term_press key)
+{
+	terminal_press(o->terminal, key);
+	answers_write(o);
 }
 
 /* ---- a program that outlives us ---- */

@@ -240,6 +240,40 @@ def a_program_that_ends():
             t.close()
 
 
+def vim_has_the_keyboard():
+    """A full-screen program is seen as on a terminal of its own, and edits a file by the keys that it gets."""
+    path = os.path.join(tempfile.mkdtemp(prefix="heaptop-e2e-"), "poem")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("one\ntwo\n")
+    t = Tmux(f"{HEAPTOP} -d 200ms -- vim -u NONE -N {path}")
+    try:
+        t.wait(r"● LIVE")
+        t.keys("BTab")
+        text = t.wait(r"\[Output\]", r"(?m)^one$", r"(?m)^two$", r"(?m)^~$")
+        t.keys("C-]")
+        t.wait("the keyboard is the program's")
+        t.keys("Down", "A")
+        t.wait("-- INSERT --")
+        for keys in (" q Q", "Escape", ":set number", "Enter"):
+            t.keys(keys)
+        text = t.wait(r"(?m)^ +1 one$", r"(?m)^ +2 two q Q$")
+        t.keys("C-]")
+        t.wait(r"\^\] Enter type to the program")
+        t.keys("C-]")
+        t.wait("the keyboard is the program's")
+        for keys in (":wq", "Enter"):
+            t.keys(keys)
+        text = t.wait("exited 0", "the keyboard is heaptop's again")
+        assert "INSERT" not in text
+        t.keys("q")
+        assert t.status() == 0
+        with open(path, encoding="ascii") as f:
+            assert f.read() == "one\ntwo q Q\n"
+    finally:
+        t.close()
+        shutil.rmtree(os.path.dirname(path))
+
+
 def attached():
     demo = subprocess.Popen([DEMO], env=dict(os.environ, LD_PRELOAD=os.path.join(B, "libheaptop.so")),
                             stdout=subprocess.PIPE)
@@ -336,7 +370,7 @@ if not shutil.which("tmux"):
     print("skip - tui_live: no tmux")
     sys.exit(0)
 for test in (live_demo, on_a_small_stack, a_program_that_is_ended, children_are_hung_up_with_the_program,
-             a_program_that_is_left_cleans_up, a_program_that_ends, a_hang_up_reaches_the_program,
+             a_program_that_is_left_cleans_up, a_program_that_ends, vim_has_the_keyboard, a_hang_up_reaches_the_program,
              attached, what_is_suppressed_stays_so, the_events_of_a_site):
     if not sys.argv[1:] or test.__name__ in sys.argv[1:]:
         run(test)

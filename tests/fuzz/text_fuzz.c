@@ -94,13 +94,17 @@ static void lines(const char *in, size_t len)
 
 	if (len > 32768 || pipe(ends) != 0)
 		return;
-	o = output_new(ends[0]);
+	o = output_new(ends[0], 24, 80);
 	PROMISED(write(ends[1], in, len) == (ssize_t)len);
 	close(ends[1]);
 	while (!ended)
 		output_read(o, &ended);
-	for (size_t i = 0; i < output_lines(o); i++)
-		must_be_clean(output_line(o, i));
+	for (size_t i = 0; i < output_lines(o); i++) {
+		struct term_line line;
+
+		output_line(o, i, &line);
+		must_be_clean(line.text);
+	}
 	output_free(o);
 	close(ends[0]);
 }

@@ -356,41 +356,6 @@ TEST(a_failed_tick_is_a_line_and_not_a_crash)
 	paper_close(&p);
 }
 
-TEST(output_follows_its_end)
-{
-	begin(30, 100);
-	ui_tab(&p.ui, VIEW_OUTPUT);
-	paper_draw(&p);
-	CHECK(paper_find(&p, "line 299:") >= 0);
-	p.canned.lines = 400;
-	paper_draw(&p);
-	CHECK(paper_find(&p, "line 399:") >= 0);
-	paper_keys(&p, "k");
-	p.canned.lines = 500;
-	paper_draw(&p);
-	CHECK_INT(paper_find(&p, "line 499:"), -1);
-	CHECK(paper_find(&p, "line 398:") >= 0);
-	paper_keys(&p, "G");
-	p.canned.lines = 501;
-	paper_draw(&p);
-	CHECK(paper_find(&p, "line 500:") >= 0);
-	CHECK_INT(p.canned.cols, 100);
-	CHECK_INT(p.canned.rows, p.ui.layout.body_height);
-	paper_close(&p);
-}
-
-TEST(without_output_there_is_no_such_tab)
-{
-	begin(30, 100);
-	p.source.output_lines = NULL;
-	for (int i = 0; i < 2 * VIEW_TABS; i++) {
-		paper_keys(&p, "\t");
-		paper_draw(&p);
-		CHECK_INT(paper_find(&p, "Output"), -1);
-	}
-	paper_close(&p);
-}
-
 /* All tabs are come by, both ways, and where not all fit the one in front is seen. */
 TEST(tabs_go_round)
 {
@@ -585,8 +550,6 @@ int main(void)
 	RUN(prompt_takes_every_key);
 	RUN(save_says_where);
 	RUN(a_failed_tick_is_a_line_and_not_a_crash);
-	RUN(output_follows_its_end);
-	RUN(without_output_there_is_no_such_tab);
 	RUN(tabs_go_round);
 	RUN(never_colour_alone);
 	RUN(no_color_is_heeded);

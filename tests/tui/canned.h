@@ -33,6 +33,7 @@ struct canned {
 	uint64_t untracked;
 	unsigned wrong; /* rows of wrong frees, of CANNED_WRONG */
 	size_t lines; /* of output */
+	char typed[64]; /* to the program; keys as <number> */
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
 	struct settings kept; /* the last that were saved */
@@ -630,14 +631,37 @@ static inline size_t canned_output_lines(void *ctx)
 	return ((struct canned *)ctx)->lines;
 }
 
-static inline const char *canned_output_line(void *ctx, size_t i)
+static inline void canned_output_line(void *ctx, size_t i, struct term_line *out)
 {
+	static struct term_run run;
 	static char line[128];
 
+	*out = (struct term_line){ line, &run, 1 };
 	snprintf(line, sizeof(line), "line %zu: GET /index.html 200 %s", i,
 		i % 3 ? "from cache"
 		      : "from disk, which took longer than one would have hoped for it to take");
-	return line;
+	run = (struct term_run){ .cells = (unsigned)strlen(line),
+		.bytes = strlen(line),
+		.style = { .fore = TERM_LINE_DEFAULT, .back = TERM_LINE_DEFAULT } };
+}
+
+static inline bool canned_output_cursor(void *ctx, size_t *line, unsigned *cell)
+{
+	*line = ((struct canned *)ctx)->lines - 1;
+	*cell = 7;
+	return true;
+}
+
+static inline void canned_output_type(void *ctx, const char *bytes, size_t n)
+{
+	strncat(((struct canned *)ctx)->typed, bytes, n);
+}
+
+static inline void canned_output_press(void *ctx, enum term_press key)
+{
+	char *typed = ((struct canned *)ctx)->typed;
+
+	sprintf(typed + strlen(typed), "<%d>", (int)key);
 }
 
 static inline void canned_output_resize(void *ctx, int rows, int cols)
@@ -858,6 +882,9 @@ static inline struct tui_source canned_source(struct canned *c)
 		.output_lines = canned_output_lines,
 		.output_line = canned_output_line,
 		.output_resize = canned_output_resize,
+		.output_cursor = canned_output_cursor,
+		.output_type = canned_output_type,
+		.output_press = canned_output_press,
 		.save = canned_save,
 		.sample = canned_sample,
 		.events_follow = canned_events_follow,

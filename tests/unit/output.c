@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A program's output as lines: what a terminal would show of logs, prompts and progress bars. */
+/* A program's terminal: what it shows of logs, prompts, progress bars and full-screen programs, and
+ * what it says to the program. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 #include "src/target/output.h"
 #include "tests/check.h"
@@ -12,7 +15,7 @@ static struct output *output;
 static void begin(void)
 {
 	CHECK_INT(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-	output = output_new(ends[0]);
+	output = output_new(ends[0], 5, 20);
 	CHECK(output != NULL);
 }
 
@@ -38,6 +41,14 @@ static void feed(const char *text)
 	feed_bytes(text, strlen(text));
 }
 
+static const char *line_text(struct output *o, size_t i)
+{
+	struct term_line line;
+
+	output_line(o, i, &line);
+	return line.text;
+}
+
 /* What one piece of output becomes: its lines, joined by '|'. */
 static const char *lines_of(const char *text, size_t len)
 {
@@ -48,7 +59,7 @@ static const char *lines_of(const char *text, size_t len)
 	all[0] = '\0';
 	for (size_t i = 0; i < output_lines(output); i++)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? "|" : "",
-			output_line(output, i));
+			line_text(output, i));
 	end();
 	return all;
 }
@@ -56,25 +67,22 @@ static const char *lines_of(const char *text, size_t len)
 static const struct {
 	const char *in, *out;
 } cases[] = {
-	{ "a\nb\n", "a|b" }, { "a\nb", "a|b" }, { "\n\n", "|" },
-	{ "dos\r\nlines\r\n", "dos|lines" },
+	{ "a\r\nb\r\n", "a|b" }, { "a\r\nb", "a|b" }, { "\r\n\r\nc", "||c" },
+	{ "down\nward", "down|    ward" }, /* what a program in raw mode means by it */
 	/* Progress bars: what was overwritten is gone, what stands stays. */
-	{ "10%\r20%\r30%\n", "30%" }, { "10%\r", "10%" }, { "10%\r\n", "10%" },
-	{ "abc\b\bX\n", "aX" }, { "\b\b\bx\n", "x" },
-	{ "na\xc3\xafve\b\b\bx\n", "nax" }, /* a character, not a byte */
-	{ "\xe2\x82\xac\b$\n", "$" }, { "a\tb\n", "a       b" },
-	{ "12345678\tb\n", "12345678        b" }, { "\rx\ty\n", "x       y" },
+	{ "10%\r20%\r30%\r\n", "30%" }, { "10%\r", "10%" }, { "100%\r9%\033[K", "9%" },
+	{ "abc\b\bX", "aXc" }, { "\b\b\bx", "x" }, { "na\xc3\xafve\b\b\bx", "naxve" },
+	{ "\xe2\x82\xac\b$", "$" }, { "a\tb", "a       b" }, { "\rx\ty", "x       y" },
 	/* Colours, cursor movement, titles. */
-	{ "\033[1;31mred\033[0m\n", "red" }, { "\033[?25l\033[2K\033[1Gx\n", "x" },
-	{ "\033]0;title\007shell\n", "shell" }, { "\033]0;title\033\\shell\n", "shell" },
-	{ "\033P1$r0m\033\\x\n", "x" }, { "\033(Bx\033)0y\n", "xy" }, { "\033=\033>x\n", "x" },
-	/* An escape begins anew wherever it comes. */
-	{ "\033\033[31mx\n", "x" }, { "\033[3\033[1mx\n", "x" },
-	/* Control bytes are dropped; bytes that are no text cannot reach the screen. */
-	{ "a\007b\001c\n", "abc" }, { "a\177b\n", "a?b" }, { "\xff\xc3\n", "??" },
-	{ "\xc2\x9b"
-	  "31m\n",
-		"?31m" }, /* the one-character form of ESC [ */
+	{ "\033[1;31mred\033[0m", "red" }, { "\033[?25l\033[2K\033[1Gx", "x" },
+	{ "\033[2;3Hthere\033[1;1Hx", "x|  there" }, { "\033]0;title\007shell", "shell" },
+	{ "\033]0;title\033\\shell", "shell" }, { "\033P1$r0m\033\\x", "x" }, { "\033(Bx", "x" },
+	{ "12345678901234567890x", "12345678901234567890|x" }, /* the next row */
+	/* Control bytes are no text, and bytes that are none cannot reach the screen. */
+	{ "a\007b\001c", "abc" },
+	{ "\xe2\x80\xae"
+	  "x",
+		"x" }, /* right-to-left override */
 };
 
 TEST(lines)
@@ -86,21 +94,21 @@ TEST(lines)
 /* A NUL is dropped wherever it stands; it ends no escape and begins no title. */
 TEST(nul_bytes)
 {
-	CHECK_STR(lines_of("a\0b\n", 4), "ab");
-	CHECK_STR(lines_of("\033\0[1mx\ny\n", 9), "x|y");
+	CHECK_STR(lines_of("a\0b", 3), "ab");
+	CHECK_STR(lines_of("\033\0[1mx\r\ny", 9), "x|y");
 }
 
 /* However it is cut into pieces, it reads the same. */
 TEST(byte_by_byte)
 {
-	const char *text = "\033[1mo\xc3\xa9\033]2;t\007k\r\n20%\r100%\n";
+	const char *text = "\033[1mo\xc3\xa9\033]2;t\007k\r\n20%\r100%\r\n";
 
 	begin();
 	for (const char *p = text; *p; p++)
 		feed_bytes(p, 1);
 	CHECK_INT(output_lines(output), 2);
-	CHECK_STR(output_line(output, 0), "o\xc3\xa9k");
-	CHECK_STR(output_line(output, 1), "100%");
+	CHECK_STR(line_text(output, 0), "o\xc3\xa9k");
+	CHECK_STR(line_text(output, 1), "100%");
 	end();
 }
 
@@ -110,49 +118,72 @@ TEST(unfinished_line)
 	CHECK_INT(output_lines(output), 0);
 	feed("password: ");
 	CHECK_INT(output_lines(output), 1);
-	CHECK_STR(output_line(output, 0), "password: ");
-	feed("x\nmore");
+	CHECK_STR(line_text(output, 0), "password:");
+	feed("x\r\nmore");
 	CHECK_INT(output_lines(output), 2);
-	CHECK_STR(output_line(output, 0), "password: x");
-	CHECK_STR(output_line(output, 1), "more");
+	CHECK_STR(line_text(output, 0), "password: x");
+	CHECK_STR(line_text(output, 1), "more");
 	end();
 }
 
-/* The last ten thousand lines are kept, in order. */
+/* The last ten thousand lines that left the screen are kept, in order. */
 TEST(scrollback)
 {
 	char line[32];
 
 	begin();
 	for (int i = 0; i < 10250; i++) {
-		snprintf(line, sizeof(line), "line %d\n", i);
+		snprintf(line, sizeof(line), "line %d\r\n", i);
 		feed(line);
 	}
-	CHECK_INT(output_lines(output), 10000);
-	CHECK_STR(output_line(output, 0), "line 250");
-	CHECK_STR(output_line(output, 9999), "line 10249");
+	CHECK_INT(output_lines(output), 10004);
+	CHECK_STR(line_text(output, 0), "line 246");
+	CHECK_STR(line_text(output, 9999), "line 10245");
+	CHECK_STR(line_text(output, 10003), "line 10249");
 	end();
 }
 
-/* A line without an end is cut into pieces, with nothing lost and no character torn. */
-TEST(endless_line)
+TEST(styles)
 {
-	char piece[1000];
-	size_t total = 0, odd = 0;
+	struct term_line line;
 
 	begin();
-	for (size_t i = 0; i < sizeof(piece); i++)
-		piece[i] = i % 2 ? '\xa9' : '\xc3';
-	feed("x");
-	for (int i = 0; i < 20; i++)
-		feed_bytes(piece, sizeof(piece));
-	feed("\n");
-	for (size_t i = 0; i < output_lines(output); i++) {
-		total += strlen(output_line(output, i));
-		odd += strchr(output_line(output, i), '?') != NULL;
-	}
-	CHECK_INT(total, 20 * sizeof(piece) + 1);
-	CHECK_INT(odd, 0);
+	feed("plain \033[1;31mred\033[0m\033[48;5;200m \033[38;2;255;0;0mx\033[0m   ");
+	output_line(output, 0, &line);
+	CHECK_STR(line.text, "plain red x");
+	CHECK_INT(line.runs, 4);
+	CHECK_INT(line.run[0].style.fore, TERM_LINE_DEFAULT);
+	CHECK_INT(line.run[1].at, 6);
+	CHECK_INT(line.run[1].cells, 3);
+	CHECK_INT(line.run[1].style.fore, 1);
+	CHECK(line.run[1].style.bold);
+	CHECK_INT(line.run[2].style.back, 200);
+	CHECK_INT(line.run[3].style.fore, 16 + 36 * 5); /* the cube's red */
+	end();
+}
+
+/* A full-screen program has the screen to itself, and leaves what was there before. */
+TEST(alternate_screen)
+{
+	size_t row;
+	unsigned cell;
+
+	begin();
+	feed("1\r\n2\r\n3\r\n4\r\n5\r\n6");
+	CHECK_INT(output_lines(output), 6);
+	feed("\033[?1049h\033[2J\033[3;2Hmiddle");
+	CHECK_INT(output_lines(output), 5);
+	CHECK_STR(line_text(output, 2), " middle");
+	CHECK_STR(line_text(output, 4), "");
+	CHECK(output_cursor(output, &row, &cell));
+	CHECK_INT(row, 2);
+	CHECK_INT(cell, 7);
+	feed("\033[?25l");
+	CHECK(!output_cursor(output, &row, &cell));
+	feed("\033[?25h\033[?1049l");
+	CHECK_INT(output_lines(output), 6);
+	CHECK_STR(line_text(output, 0), "1");
+	CHECK_STR(line_text(output, 5), "6");
 	end();
 }
 
@@ -168,7 +199,7 @@ TEST(end_of_output)
 	ends[1] = -1;
 	CHECK(output_read(output, &ended));
 	CHECK(ended);
-	CHECK_STR(output_line(output, 0), "last");
+	CHECK_STR(line_text(output, 0), "last");
 	end();
 	output_free(NULL);
 }
@@ -184,14 +215,72 @@ TEST(terminal)
 		SKIP("no pseudo-terminals here");
 	fcntl(master, F_SETFL, O_NONBLOCK);
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	o = output_new(master);
+	o = output_new(master, 5, 20);
 	CHECK_INT(write(slave, "hello\n", 6), 6);
 	close(slave);
 	CHECK(output_read(o, &ended));
 	CHECK(ended);
 	CHECK_INT(output_lines(o), 1);
-	CHECK_STR(output_line(o, 0), "hello");
+	CHECK_STR(line_text(o, 0), "hello");
 	output_free(o);
+	close(master);
+}
+
+/* A pair of terminal sides; the program's passes bytes on at once, and does not show them. */
+static int raw_terminal(int *slave)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	struct termios t;
+
+	if (master < 0 || grantpt(master) || unlockpt(master))
+		return -1;
+	fcntl(master, F_SETFL, O_NONBLOCK);
+	*slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	tcgetattr(*slave, &t);
+	cfmakeraw(&t);
+	tcsetattr(*slave, TCSANOW, &t);
+	return master;
+}
+
+static const char *typed(int slave)
+{
+	static char got[64];
+	ssize_t n = read(slave, got, sizeof(got) - 1);
+
+	got[n > 0 ? n : 0] = '\0';
+	return got;
+}
+
+/* Keys come as the program asked for them, and its questions are answered. */
+TEST(keyboard)
+{
+	int slave, master = raw_terminal(&slave);
+	struct output *o;
+	struct winsize size;
+	bool ended;
+
+	if (master < 0)
+		SKIP("no pseudo-terminals here");
+	o = output_new(master, 5, 20);
+	output_type(o, "x\003", 2);
+	CHECK_STR(typed(slave), "x\003");
+	output_press(o, TERM_PRESS_UP);
+	CHECK_STR(typed(slave), "\033[A");
+	output_press(o, (enum term_press)(TERM_PRESS_F + 2));
+	CHECK_STR(typed(slave), "\033OQ");
+	output_press(o, TERM_PRESS_BACK_TAB);
+	CHECK_STR(typed(slave), "\033[Z");
+	CHECK_INT(write(slave, "\033[?1h\033[6n", 9), 9);
+	CHECK(output_read(o, &ended));
+	CHECK_STR(typed(slave), "\033[1;1R");
+	output_press(o, TERM_PRESS_UP);
+	CHECK_STR(typed(slave), "\033OA");
+	output_resize(o, 7, 30);
+	CHECK_INT(ioctl(slave, TIOCGWINSZ, &size), 0);
+	CHECK_INT(size.ws_row, 7);
+	CHECK_INT(size.ws_col, 30);
+	output_free(o);
+	close(slave);
 	close(master);
 }
 
@@ -202,8 +291,10 @@ int main(void)
 	RUN(byte_by_byte);
 	RUN(unfinished_line);
 	RUN(scrollback);
-	RUN(endless_line);
+	RUN(styles);
+	RUN(alternate_screen);
 	RUN(end_of_output);
 	RUN(terminal);
+	RUN(keyboard);
 	return check_end();
 }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The view Output: the program's terminal, its scrollback, and the keyboard that it is lent. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+#include "tui/view_output.h"
+
+static struct paper p;
+
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+}
+
+TEST(output_follows_its_end)
+{
+	begin(30, 100);
+	ui_tab(&p.ui, VIEW_OUTPUT);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 299:") >= 0);
+	p.canned.lines = 400;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 399:") >= 0);
+	paper_keys(&p, "k");
+	p.canned.lines = 500;
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "line 499:"), -1);
+	CHECK(paper_find(&p, "line 398:") >= 0);
+	paper_keys(&p, "G");
+	p.canned.lines = 501;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 500:") >= 0);
+	CHECK_INT(p.canned.cols, 100);
+	CHECK_INT(p.canned.rows, p.ui.layout.body_height);
+	paper_close(&p);
+}
+
+/* Then every key is the program's, but the one that takes the keyboard back; twice, that goes to
+ * it, too. */
+TEST(the_program_has_the_keyboard)
+{
+	int y, x;
+
+	begin(30, 100);
+	ui_tab(&p.ui, VIEW_OUTPUT);
+	paper_keys(&p, "\rq");
+	screen_key(&p.ui, KEY_UP);
+	paper_draw(&p);
+	CHECK_STR(p.canned.typed, "q<0>");
+	CHECK(!p.ui.quit);
+	CHECK(paper_find(&p, "the keyboard is the program's") >= 0);
+	CHECK_INT(paper_find(&p, "F10"), -1);
+	CHECK(view_output_cursor(&p.ui, &y, &x));
+	CHECK_INT(y, paper_find(&p, "line 299:"));
+	CHECK_INT(x, 7);
+	paper_keys(&p, "\035");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "following the end") >= 0);
+	CHECK(!view_output_cursor(&p.ui, &y, &x));
+	CHECK_STR(p.canned.typed, "q<0>");
+	paper_keys(&p, "\035x\035");
+	CHECK_STR(p.canned.typed, "q<0>\035x");
+	paper_keys(&p, "k\035y\035");
+	CHECK_STR(p.canned.typed, "q<0>\035xy");
+	paper_keys(&p, "\r\t"); /* to the program, too */
+	CHECK_STR(p.canned.typed, "q<0>\035xy\t");
+	paper_keys(&p, "\035\t");
+	CHECK(p.ui.stack[0] != VIEW_OUTPUT);
+	paper_close(&p);
+}
+
+/* A program that has ended reads nothing; and one that may not be changed gets no keys. */
+TEST(the_keyboard_is_not_lent_in_vain)
+{
+	begin(30, 100);
+	p.source.output_type = NULL;
+	ui_tab(&p.ui, VIEW_OUTPUT);
+	paper_keys(&p, "\r");
+	CHECK(!view_output_types(&p.ui));
+	p.source.output_type = canned_output_type;
+	p.ui.options.readonly = true;
+	paper_keys(&p, "\r");
+	CHECK(!view_output_types(&p.ui));
+	p.ui.options.readonly = false;
+	paper_keys(&p, "\r");
+	CHECK(view_output_types(&p.ui));
+	paper_close(&p);
+}
+
+TEST(without_output_there_is_no_such_tab)
+{
+	begin(30, 100);
+	p.source.output_lines = NULL;
+	for (int i = 0; i < 2 * VIEW_TABS; i++) {
+		paper_keys(&p, "\t");
+		paper_draw(&p);
+		CHECK_INT(paper_find(&p, "Output"), -1);
+	}
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(output_follows_its_end);
+	RUN(the_program_has_the_keyboard);
+	RUN(the_keyboard_is_not_lent_in_vain);
+	RUN(without_output_there_is_no_such_tab);
+	return check_end();
+}
