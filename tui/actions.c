@@ -162,6 +162,22 @@ void action_sort_step(struct ui *ui, int step, int key)
 		view_sites_sort(ui, (enum column)column);
 }
 
+void action_columns(struct ui *ui, int arg, int key)
+{
+	if (ui_view(ui) == view_table[VIEW_TREE]) {
+		view_tree_value(ui);
+		return;
+	}
+	ui->set = (enum column_set)((ui->set + 1) % COLUMNS_SETS);
+	ui->sites.scroll = 0;
+	ui->sort = column_sets[ui->set].sort;
+	ui->reverse = false;
+	ui->sites.drawn = 0;
+	refresh_views(ui);
+	ui_message(ui, "columns for %s, sorted by %s (c: the next set)", column_sets[ui->set].key,
+		column_table[ui->sort].title);
+}
+
 void action_reverse(struct ui *ui, int arg, int key)
 {
 	if (ui_view(ui)->table)

@@ -13,6 +13,8 @@ void action_shift(struct ui *ui, int cells, int key); /* sideways; 0: back to th
 void action_sort_digit(struct ui *ui, int arg, int key);
 void action_sort_step(struct ui *ui, int step, int key);
 void action_sort_click(struct ui *ui, int x); /* on a header */
+/* The next set of columns; in the tree the next figure. */
+void action_columns(struct ui *ui, int arg, int key);
 void action_reverse(struct ui *ui, int arg, int key);
 void action_freeze(struct ui *ui, int arg, int key);
 void action_hold(struct ui *ui, int arg, int key);

@@ -423,6 +423,8 @@ static void header_sort(const struct ui *ui, struct infoline *s)
 	const struct column_info *c = &column_table[ui->sort];
 	int replaced = ui->sites.scroll ? -1 : layout_replaced(ui->layout.width, ui_kind(ui));
 
+	if (ui->set != COLUMNS_MEMORY)
+		infoline_right(s, 95, STYLE_INFO, "%s columns", column_sets[ui->set].key);
 	infoline_right(s, 80, STYLE_PLAIN, "%s%s%s", replaced < 0 ? "sort " : "", c->title,
 		draw_glyph(c->descending != ui->reverse ? GLYPH_DOWN : GLYPH_UP));
 	if (replaced < 0)

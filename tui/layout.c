@@ -109,6 +109,11 @@ static const struct {
 	{ COL_AT_PEAK_SHARE, 166, 166 },
 	{ COL_ALLOCS, 140, 140 },
 	{ COL_TEMP, 150, 150 },
+	{ COL_ALLOC_RATE, 176, 176 },
+	{ COL_BYTE_RATE, 186, 186 },
+	{ COL_TEMP_RATE, 210, 210 },
+	{ COL_TEMP_SHARE, 220, 220 },
+	{ COL_FREED_SHARE, 230, 230 },
 	{ COL_AGE, 90, 100 },
 	{ COL_SITES, GROUPED, GROUPED },
 	{ COL_GROWTH, 116, 116 },
@@ -165,7 +170,8 @@ static bool since_fits(enum column c, int width, int least, struct layout_kind k
 
 static bool column_is_off(enum column c, struct layout_kind kind)
 {
-	return c != COL_SITE && (int)c != kind.sort && kind.hidden >> c & 1;
+	return c != COL_SITE && (int)c != kind.sort && kind.set == COLUMNS_MEMORY &&
+	       kind.hidden >> c & 1;
 }
 
 /* Does the column mean anything in these rows, however wide the screen is? */
@@ -211,10 +217,11 @@ static bool column_fits(unsigned i, int width, struct layout_kind kind)
 
 /* ---- one row of columns ------------------------------------------------------------------- */
 
+#define SET_SITE   5 /* in a set, this part of the width is for the call site */
 #define TREND_WIDE 140 /* from this width on, trends show all their points */
 #define SITE_LEAST 14 /* cells of a call site's name below which another column goes first */
 
-#define SCROLL_LEAST 10 /* the same while columns are scrolled, so that each fits 40 cells */
+#define SCROLL_LEAST 12 /* the same while columns are scrolled */
 
 /* The columns by their usual places: which of them are shown. */
 struct columns {
@@ -292,6 +299,28 @@ static unsigned column_place(enum column c)
 	return i;
 }
 
+/* The columns of a set, the most important first, as long as there is room. */
+static void columns_of_set(struct columns *s)
+{
+	const struct column_set_info *set = &column_sets[s->kind.set];
+	int least = s->width / SET_SITE > SITE_LEAST ? s->width / SET_SITE : SITE_LEAST;
+
+	for (unsigned i = 0; i < COLUMNS; i++)
+		s->shown[i] = column_stays(s, i) || column_order[i].column == COL_SITES;
+	s->shown[column_place(COL_SITES)] &= column_applies(COL_SITES, s->kind);
+	for (unsigned i = 0; i < set->count; i++) {
+		unsigned place = column_place(set->column[i]);
+		bool before = s->shown[place];
+
+		if (!column_applies(set->column[i], s->kind))
+			continue;
+		s->shown[place] = true;
+		if (columns_rest(s) < least)
+			s->shown[place] = before;
+	}
+	columns_squeeze(s, SITE_LEAST);
+}
+
 /* The columns of this width; the one that sorts takes the place of another. */
 static void columns_choose(struct columns *s)
 {
@@ -318,7 +347,7 @@ static void columns_choose(struct columns *s)
 /* Columns from the left, without the first `scroll` ones; LIVE and the one that sorts stay. */
 static void columns_scroll(struct columns *s)
 {
-	unsigned skipped = 0;
+	unsigned skipped = 0, more = 0;
 
 	for (unsigned i = 0; i < COLUMNS; i++)
 		s->shown[i] = column_stays(s, i) && !column_is_off(column_order[i].column, s->kind);
@@ -333,7 +362,8 @@ static void columns_scroll(struct columns *s)
 			continue;
 		}
 		s->shown[i] = true;
-		if (columns_rest(s) >= SCROLL_LEAST)
+		/* One fits at any width. */
+		if (more++ == 0 || columns_rest(s) >= SCROLL_LEAST)
 			continue;
 		s->shown[i] = false;
 		break;
@@ -364,6 +394,8 @@ unsigned layout_columns(int width, struct layout_kind kind, struct layout_column
 
 	if (kind.scroll)
 		columns_scroll(&s);
+	else if (kind.set != COLUMNS_MEMORY)
+		columns_of_set(&s);
 	else
 		columns_choose(&s);
 	return columns_put(&s, out);
@@ -382,6 +414,8 @@ int layout_replaced(int width, struct layout_kind kind)
 	struct layout_column with[COL_COUNT], without[COL_COUNT];
 	unsigned n = layout_columns(width, kind, with), usual;
 
+	if (kind.set != COLUMNS_MEMORY)
+		return -1;
 	kind.sort = -1;
 	usual = layout_columns(width, kind, without);
 	for (unsigned i = usual; i-- > 0;)

@@ -65,6 +65,7 @@ struct layout_look {
 struct layout_kind {
 	int sort; /* the column that sorts is always shown; -1: none is */
 	unsigned scroll; /* columns that are scrolled out at the left */
+	enum column_set set;
 	const struct layout_look *look; /* NULL: the usual one */
 	bool sampled; /* figures are estimates; LIVE has its error beside it */
 	bool marked; /* growth since a mark is shown, */

@@ -71,7 +71,8 @@ static void show_current(struct ui *ui)
 /* Ages take time to collect, so they are requested only if they are shown. */
 static bool wants_ages(const struct ui *ui)
 {
-	return ui->sort == COL_AGE || !(ui->columns_off >> COL_AGE & 1) ||
+	return ui->sort == COL_AGE || ui->set == COLUMNS_LEAKS ||
+	       !(ui->columns_off >> COL_AGE & 1) ||
 	       (ui_view(ui)->wants_ages && ui_view(ui)->wants_ages(ui)) ||
 	       (ui->filter && filter_wants_ages(ui->filter));
 }

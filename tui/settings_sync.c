@@ -162,6 +162,7 @@ void settings_sync_apply(struct ui *ui)
 	const struct settings *s = &ui->settings;
 
 	ui->sort = (enum column)s->sort;
+	ui->set = (enum column_set)s->set;
 	ui->reverse = s->reverse;
 	ui->names = (enum name_style)s->names;
 	ui->show_hidden = s->show_hidden;
@@ -185,6 +186,7 @@ void settings_sync_collect(struct ui *ui)
 	/* A range has an order of its own for a while. */
 	s->sort = ui->moments.sorted ? ui->moments.sort : ui->sort;
 	s->reverse = ui->moments.sorted ? ui->moments.reverse : ui->reverse;
+	s->set = ui->set;
 	s->names = ui->names;
 	s->show_hidden = ui->show_hidden;
 	s->header = !ui->header_off;
@@ -202,6 +204,7 @@ void settings_sync_start(struct ui *ui)
 	else
 		ui->settings = *s;
 	ui->tree.least_permille = ui->settings.least_permille;
+	ui->set = (enum column_set)ui->settings.set;
 	ui->header_off = !ui->settings.header;
 	columns_apply(ui);
 	if (s)

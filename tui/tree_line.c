@@ -199,6 +199,15 @@ static void tree_change(const struct ui *ui, int64_t change, char *out)
 	units_signed(out, change, compared && !compared->bytes ? units_count : units_bytes);
 }
 
+/* The figure that totals are sums of. */
+static void tree_amount(const struct ui *ui, uint64_t value, char *out)
+{
+	if (value_table[ui->tree.value].bytes)
+		units_bytes(out, value);
+	else
+		units_count(out, value);
+}
+
 /* The text of one cell. */
 static void tree_cell(
 	const struct ui *ui, const struct tree_row *row, const struct table_place *p, char *out)
@@ -211,16 +220,20 @@ static void tree_cell(
 	*out = 0;
 	switch (tree_table_meaning(ui, p->column)) {
 	case TREE_ROWS_TOTAL:
-		units_bytes(out, bytes);
+		tree_amount(ui, bytes, out);
 		break;
 	case TREE_ROWS_PERCENT:
 		units_percent(out, bytes, whole);
 		break;
 	case TREE_ROWS_ERROR:
-		units_bytes(out, (uint64_t)sqrt(row->small ? row->small_error2 : n->error2));
+		if (ui->tree.value != VALUE_LIVE)
+			strcpy(out, "-");
+		else
+			units_bytes(
+				out, (uint64_t)sqrt(row->small ? row->small_error2 : n->error2));
 		break;
 	case TREE_ROWS_SELF:
-		units_bytes(out, row->small ? 0 : n->self_bytes);
+		tree_amount(ui, row->small ? 0 : n->self_bytes, out);
 		break;
 	case TREE_ROWS_RATE:
 		if (ui_moment(ui) == SNAP_PEAK)
@@ -341,12 +354,14 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 	struct infoline s = INFOLINE_INIT;
 	char a[UNITS_MAX + 8];
 
-	infoline_left(&s, 90, STYLE_PLAIN, "total %s", units_bytes(a, n->total_bytes));
-	if (ui_is_sampled(ui))
+	tree_amount(ui, n->total_bytes, a);
+	infoline_left(&s, 90, STYLE_PLAIN, "total %s", a);
+	if (ui_is_sampled(ui) && ui->tree.value == VALUE_LIVE)
 		infoline_join(&s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
 			units_bytes(a, (uint64_t)sqrt(n->error2)));
+	tree_amount(ui, n->self_bytes, a);
 	if (!ui->tree.inverted)
-		infoline_left(&s, 80, STYLE_PLAIN, "self %s", units_bytes(a, n->self_bytes));
+		infoline_left(&s, 80, STYLE_PLAIN, "self %s", a);
 	infoline_left(&s, 75, STYLE_PLAIN, "%s block%s", units_exact(a, n->blocks),
 		units_plural(n->blocks));
 	infoline_left(&s, 70, STYLE_PLAIN, "%s call site%s", units_exact(a, n->sites),

@@ -63,6 +63,7 @@ struct layout_kind ui_kind(const struct ui *ui)
 {
 	return (struct layout_kind){ .sort = (int)ui->sort,
 		.scroll = ui->sites.scroll,
+		.set = ui->set,
 		.look = &ui->look,
 		.sampled = ui_is_sampled(ui),
 		.hidden = ui->columns_off,

@@ -66,6 +66,7 @@ struct tree_state {
 	uint64_t chosen; /* as in the site table */
 	bool has_chosen, chosen_small;
 	unsigned least_permille;
+	enum snap_value value; /* that its totals are sums of */
 	uint64_t zoom[TREE_ZOOMS]; /* ids of roots, the innermost last */
 	unsigned zooms;
 };
@@ -297,6 +298,7 @@ struct ui {
 	unsigned columns_off; /* of the sites' table: bit i is column i */
 	struct layout_look look; /* of its columns */
 	enum column sort;
+	enum column_set set; /* of the columns of Sites */
 	bool reverse, show_hidden, header_off;
 	enum name_style names;
 	bool hold; /* the order of the rows is held */

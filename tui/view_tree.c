@@ -109,6 +109,7 @@ static void tree_view_update(struct ui *ui)
 		.least_permille = st->least_permille };
 
 	st->rows.count = 0;
+	tree_table_tree(ui)->value = st->value;
 	if (ui->rows &&
 		tree_update(tree_table_tree(ui), ui->rows, st->inverted, ui->show_hidden) == 0) {
 		wish.root = tree_root(ui);
@@ -123,6 +124,24 @@ static void tree_view_update(struct ui *ui)
 		tree_select_cursor(ui);
 	else
 		tree_moved(ui);
+}
+
+void view_tree_value(struct ui *ui)
+{
+	static const enum snap_value values[] = { VALUE_LIVE, VALUE_ALLOCATED, VALUE_ALLOCS,
+		VALUE_TEMPORARY, VALUE_PEAK };
+	const unsigned n = sizeof(values) / sizeof(values[0]);
+	unsigned at = 0;
+
+	while (values[at] != ui->tree.value)
+		at++;
+	do
+		at = (at + 1) % n;
+	while (ui->shown && !value_known(&ui->shown->totals, values[at]));
+	ui->tree.value = values[at];
+	tree_view_update(ui);
+	ui_message(ui, "TOTAL and SELF are %s (c: the next figure)",
+		value_table[ui->tree.value].title);
 }
 
 /* The user changed the lines: the cursor stays on its node. */
@@ -186,6 +205,8 @@ static void tree_facts(const struct ui *ui, struct infoline *s)
 
 	infoline_right(s, 84, STYLE_BOLD, "%s",
 		st->inverted ? "BOTTOM-UP: callers (i)" : "TOP-DOWN (i inverts)");
+	if (st->value != VALUE_LIVE)
+		infoline_right(s, 95, STYLE_WARN, "%s", value_table[st->value].title);
 	if (!st->zooms || !st->rows.count)
 		return;
 	tree_line_name(ui, tree_line_node(ui, st->rows.row[0].node), 24, NAMES_SHORT, name);

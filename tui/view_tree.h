@@ -23,4 +23,7 @@ void view_tree_zoom(struct ui *ui, int in, int key);
 void view_tree_least(struct ui *ui, int arg, int key);
 void view_tree_detail(struct ui *ui, int arg, int key);
 
+/* The next figure that totals are sums of: live bytes, allocated bytes, allocations, ... */
+void view_tree_value(struct ui *ui);
+
 #endif

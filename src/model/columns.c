@@ -46,6 +46,16 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_ALLOCS] = { "allocs", "ALLOCS", "blocks allocated since start", 6, true, true },
 	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
 		true },
+	[COL_ALLOC_RATE] = { "allocs/s", "ALLOC/S", "blocks allocated per second, over 10 s", 8,
+		true, true },
+	[COL_BYTE_RATE] = { "bytes/s", "BYTES/S", "bytes allocated per second, over 10 s", 8, true,
+		true },
+	[COL_TEMP_RATE] = { "temp/s", "TEMP/S",
+		"blocks per second that the thread's next event freed", 8, true, true },
+	[COL_TEMP_SHARE] = { "tempshare", "TEMP%", "share of its blocks that are temporary", 5,
+		true, true },
+	[COL_FREED_SHARE] = { "freedshare", "FREED%", "share of its blocks that are freed", 6, true,
+		true },
 	[COL_AGE] = { "age", "AGE", "age of the oldest live block", 6, true, true },
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
 		true },
@@ -53,6 +63,22 @@ const struct column_info column_table[COL_COUNT] = {
 		"how certain it is to keep growing; then the fastest first", 6, true, true },
 	[COL_SITE] = { "site", "CALL SITE", "the function that allocates", 0, false, false },
 	[COL_LINE] = { "line", "FILE:LINE", "source position, or object file", 20, false, false },
+};
+
+const struct column_set_info column_sets[COLUMNS_SETS] = {
+	[COLUMNS_MEMORY] = { "memory", COL_LIVE, 0, { 0 } },
+	[COLUMNS_GROWTH] = { "growth", COL_GROWTH, 11,
+		{ COL_LIVE, COL_RATE, COL_GROWTH, COL_TREND, COL_SINCE, COL_LINE, COL_PEAK,
+			COL_BLOCKS, COL_SINCE_BLOCKS, COL_KEPT, COL_FREED_SHARE } },
+	[COLUMNS_CHURN] = { "churn", COL_ALLOC_RATE, 11,
+		{ COL_LIVE, COL_ALLOC_RATE, COL_BYTE_RATE, COL_TEMP_RATE, COL_LINE, COL_TEMP_SHARE,
+			COL_ALLOCS, COL_TEMP, COL_FREED_SHARE, COL_AVG, COL_RATE } },
+	[COLUMNS_PEAK] = { "peak", COL_PEAK, 8,
+		{ COL_LIVE, COL_PEAK, COL_AT_PEAK, COL_AT_PEAK_SHARE, COL_LINE, COL_BLOCKS,
+			COL_TREND, COL_RATE } },
+	[COLUMNS_LEAKS] = { "leaks", COL_GROWTH, 10,
+		{ COL_LIVE, COL_BLOCKS, COL_FREED_SHARE, COL_AGE, COL_GROWTH, COL_LINE, COL_RATE,
+			COL_KEPT, COL_ALLOCS, COL_AVG } },
 };
 
 int column_find(const char *key)
@@ -247,6 +273,49 @@ static void cell_temporary(const struct cell *c, char *out)
 		units_count(out, c->site->temporary);
 }
 
+static void cell_freq(const struct cell *c, double per_s, char *out)
+{
+	if (c->site->of_thread || per_s < 0 || c->snap->moment == SNAP_PEAK)
+		strcpy(out, "-");
+	else
+		units_freq(out, per_s);
+}
+
+static void cell_alloc_rate(const struct cell *c, char *out)
+{
+	cell_freq(c, c->site->allocs_per_s, out);
+}
+
+static void cell_byte_rate(const struct cell *c, char *out)
+{
+	double per_s = c->site->alloc_bytes_per_s;
+
+	cell_freq(c, per_s, out);
+	if (per_s >= 0 && *out != '-')
+		strcat(units_bytes(out, per_s < 1e18 ? (uint64_t)(per_s + 0.5) : UINT64_MAX), "/s");
+}
+
+static void cell_temp_rate(const struct cell *c, char *out)
+{
+	cell_freq(c, c->site->temporary_per_s, out);
+}
+
+static void cell_temp_share(const struct cell *c, char *out)
+{
+	if (c->site->of_thread || !c->site->allocs)
+		strcpy(out, "-");
+	else
+		units_percent(out, c->site->temporary, c->site->allocs);
+}
+
+static void cell_freed_share(const struct cell *c, char *out)
+{
+	if (!c->site->allocs)
+		strcpy(out, "-");
+	else
+		units_percent(out, c->site->frees, c->site->allocs);
+}
+
 static void cell_age(const struct cell *c, char *out)
 {
 	if (c->site->has_ages)
@@ -303,6 +372,11 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_AT_PEAK_SHARE] = cell_at_peak_share,
 	[COL_ALLOCS] = cell_allocs,
 	[COL_TEMP] = cell_temporary,
+	[COL_ALLOC_RATE] = cell_alloc_rate,
+	[COL_BYTE_RATE] = cell_byte_rate,
+	[COL_TEMP_RATE] = cell_temp_rate,
+	[COL_TEMP_SHARE] = cell_temp_share,
+	[COL_FREED_SHARE] = cell_freed_share,
 	[COL_AGE] = cell_age,
 	[COL_SITES] = cell_sites,
 	[COL_GROWTH] = cell_growth,

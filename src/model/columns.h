@@ -29,6 +29,11 @@ enum column {
 	COL_AT_PEAK_SHARE,
 	COL_ALLOCS,
 	COL_TEMP,
+	COL_ALLOC_RATE,
+	COL_BYTE_RATE,
+	COL_TEMP_RATE,
+	COL_TEMP_SHARE,
+	COL_FREED_SHARE,
 	COL_AGE,
 	COL_SITES,
 	COL_GROWTH,
@@ -47,6 +52,27 @@ struct column_info {
 	bool right; /* right-aligned */
 	bool descending; /* natural direction of the sort */
 };
+
+/* Sets of columns for one question each. */
+enum column_set {
+	COLUMNS_MEMORY, /* by the width of the screen: what holds memory */
+	COLUMNS_GROWTH, /* what grows */
+	COLUMNS_CHURN, /* what allocates most, however soon it is freed */
+	COLUMNS_PEAK, /* what made the peak */
+	COLUMNS_LEAKS, /* what is not freed */
+	COLUMNS_SETS
+};
+
+#define COLUMN_SET_MAX 12
+
+struct column_set_info {
+	const char *key; /* "memory", ... */
+	enum column sort; /* its usual order */
+	unsigned count; /* 0: by the width alone */
+	enum column column[COLUMN_SET_MAX]; /* the most important first */
+};
+
+extern const struct column_set_info column_sets[COLUMNS_SETS];
 
 extern const struct column_info column_table[COL_COUNT];
 /* The column that `key` names, or -1. */

@@ -199,6 +199,8 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->temporary += site->temporary;
 	to->rate_bytes_per_s += site->rate_bytes_per_s;
 	to->allocs_per_s += site->allocs_per_s;
+	to->alloc_bytes_per_s += site->alloc_bytes_per_s;
+	to->temporary_per_s += site->temporary_per_s;
 	to->compared[0] += site->compared[0];
 	to->compared[1] += site->compared[1];
 	to->since.bytes += site->since.bytes;

@@ -176,6 +176,8 @@ static void row_add(struct snap_site *row, const struct snap_site *site)
 	row->temporary += site->temporary;
 	row->rate_bytes_per_s += site->rate_bytes_per_s;
 	row->allocs_per_s += site->allocs_per_s;
+	row->alloc_bytes_per_s += site->alloc_bytes_per_s;
+	row->temporary_per_s += site->temporary_per_s;
 	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
 		row->trend[i] += site->trend[i];
 	if (row->trend_points < site->trend_points)

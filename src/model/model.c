@@ -2,7 +2,7 @@
 /*
  * Makes snapshots from raw counters. The session calls this once a tick, on the main thread. It
  * keeps the past of each site: its recent live bytes for the trend, its values at the readings for
- * rates (rates.h), its spans for growth (growth.h). That is at most 900 bytes per site, and 250 of
+ * rates (rates.h), its spans for growth (growth.h). That is at most 950 bytes per site, and 300 of
  * one that had nothing live at any tick. A tick costs O(sites).
  */
 #include <assert.h>
@@ -27,7 +27,7 @@ struct past_live {
 /* A site at recent ticks. Zeros stand for the time before it existed. */
 struct past {
 	uint64_t seen; /* number of the last tick that had it; 0: never */
-	uint64_t reading_allocs[RATES_READINGS]; /* ring, parallel to rates.reading */
+	struct rates_count reading[RATES_READINGS]; /* ring, parallel to rates.reading */
 	struct growth_count count;
 	struct past_live *live; /* owned; NULL: nothing was live, all of it is 0 */
 };
@@ -132,7 +132,7 @@ int model_frame_resolve(
 static void model_past_flatten(struct past *p, const struct model_site *in)
 {
 	for (unsigned i = 0; i < RATES_READINGS; i++)
-		p->reading_allocs[i] = in->allocs;
+		p->reading[i] = rates_count(in->allocs, in->alloc_bytes, in->temporary);
 	if (!p->live)
 		return;
 	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
@@ -230,10 +230,10 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	p->seen = m->ticks;
 	/* Before spans end: allocations since the last tick belong to the span that ends. */
 	growth_count_add(&p->count, in->allocs, m->ticks == 1);
-	rates_site(w, live ? live->reading[w.slot] : 0, p->reading_allocs[w.slot], out);
+	rates_site_counted(w, live ? live->reading[w.slot] : 0, p->reading[w.slot], out);
 	model_trend(m, p, out);
 	if (w.keep >= 0)
-		p->reading_allocs[w.keep] = in->allocs;
+		p->reading[w.keep] = rates_count(in->allocs, in->alloc_bytes, in->temporary);
 	if (w.keep >= 0 && live)
 		live->reading[w.keep] = in->live_bytes;
 }

@@ -81,6 +81,33 @@ void rates_site(struct rates_window w, uint64_t live_bytes, uint64_t allocs, str
 {
 	site->rate_bytes_per_s = rates_per_second(w, live_bytes, site->live_bytes);
 	site->allocs_per_s = rates_frequency(w, allocs, site->allocs);
+	site->alloc_bytes_per_s = site->temporary_per_s = w.valid ? -1 : 0;
+}
+
+struct rates_count rates_count(uint64_t allocs, uint64_t alloc_bytes, uint64_t temporary)
+{
+	return (struct rates_count){ .allocs = (uint32_t)allocs,
+		.temporary = (uint32_t)temporary,
+		.bytes = (uint32_t)(alloc_bytes / RATES_BYTES) };
+}
+
+/* A torn reading seems to fall: by much, modulo 2^32. */
+static double count_frequency(struct rates_window w, uint32_t before, uint32_t now)
+{
+	uint32_t more = now - before;
+
+	return w.valid && more <= UINT32_MAX / 2 ? (double)more / w.seconds : 0;
+}
+
+void rates_site_counted(struct rates_window w, uint64_t live_bytes, struct rates_count before,
+	struct snap_site *site)
+{
+	struct rates_count now = rates_count(site->allocs, site->alloc_bytes, site->temporary);
+
+	site->rate_bytes_per_s = rates_per_second(w, live_bytes, site->live_bytes);
+	site->allocs_per_s = count_frequency(w, before.allocs, now.allocs);
+	site->alloc_bytes_per_s = count_frequency(w, before.bytes, now.bytes) * RATES_BYTES;
+	site->temporary_per_s = count_frequency(w, before.temporary, now.temporary);
 }
 
 void rates_totals(const struct rates *r, struct rates_window w, struct snapshot *s)

@@ -45,9 +45,23 @@ double rates_per_second(struct rates_window w, uint64_t before, uint64_t now);
 /* The same for a figure that only rises; 0 if a torn reading seems to fall. */
 double rates_frequency(struct rates_window w, uint64_t before, uint64_t now);
 /* Fills in a site's rates, the column RATE among them: the change since the window's reading, in
- * which the site had `live_bytes` and `allocs`. */
+ * which the site had `live_bytes` and `allocs`; what else it allocated is unknown. */
 void rates_site(
 	struct rates_window w, uint64_t live_bytes, uint64_t allocs, struct snap_site *site);
+/*
+ * What a site allocated up to a reading, modulo 2^32: rates are of differences, and no site
+ * allocates more in ten seconds.
+ */
+struct rates_count {
+	uint32_t allocs, temporary;
+	uint32_t bytes; /* of RATES_BYTES bytes each */
+};
+#define RATES_BYTES 16
+
+struct rates_count rates_count(uint64_t allocs, uint64_t alloc_bytes, uint64_t temporary);
+/* The same as rates_site, with all that it allocated. */
+void rates_site_counted(struct rates_window w, uint64_t live_bytes, struct rates_count before,
+	struct snap_site *site);
 /* Fills in the rates of totals and proc. */
 void rates_totals(const struct rates *r, struct rates_window w, struct snapshot *s);
 

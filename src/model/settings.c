@@ -19,6 +19,8 @@ const char *const settings_theme_words[] = { "default", "safe", NULL };
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
 
+static const char *const set_words[] = { "memory", "growth", "churn", "peak", "leaks", NULL };
+
 enum kind {
 	KIND_WORD,
 	KIND_COLUMN,
@@ -44,6 +46,8 @@ static const struct setting {
 	{ "sort", KIND_COLUMN, offsetof(struct settings, sort), NULL,
 		"column that sorts the call sites (heaptop -s help lists them)" },
 	{ "reverse", KIND_WORD, offsetof(struct settings, reverse), yes_no, "reverse the order" },
+	{ "columns", KIND_WORD, offsetof(struct settings, set), set_words,
+		"set of columns: memory, growth, churn, peak, leaks" },
 	{ "group", KIND_GROUP, offsetof(struct settings, group), NULL,
 		"what a row is: stack, caller, function, file, module, thread" },
 	{ "names", KIND_WORD, offsetof(struct settings, names), names_words,

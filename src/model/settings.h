@@ -48,6 +48,7 @@ enum settings_theme { SETTINGS_THEME_DEFAULT, SETTINGS_THEME_SAFE /* no red next
 struct settings {
 	/* All numbers are `unsigned`, so that one table can address them. */
 	unsigned sort; /* enum column */
+	unsigned set; /* enum column_set */
 	unsigned reverse; /* 0 or 1, as for all yes/no settings */
 	unsigned group; /* enum group_by */
 	unsigned names; /* enum name_style */

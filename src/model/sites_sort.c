@@ -128,6 +128,36 @@ static uint64_t key_temporary(const struct snap_site *s)
 	return s->temporary;
 }
 
+static uint64_t key_alloc_rate(const struct snap_site *s)
+{
+	return key_of_double(s->allocs_per_s);
+}
+
+static uint64_t key_byte_rate(const struct snap_site *s)
+{
+	return key_of_double(s->alloc_bytes_per_s);
+}
+
+static uint64_t key_temp_rate(const struct snap_site *s)
+{
+	return key_of_double(s->temporary_per_s);
+}
+
+static uint64_t key_share(uint64_t part, uint64_t whole)
+{
+	return key_of_double(whole ? (double)part / (double)whole : -1);
+}
+
+static uint64_t key_temp_share(const struct snap_site *s)
+{
+	return key_share(s->temporary, s->allocs);
+}
+
+static uint64_t key_freed_share(const struct snap_site *s)
+{
+	return key_share(s->frees, s->allocs);
+}
+
 static uint64_t key_age(const struct snap_site *s)
 {
 	return s->has_ages ? s->oldest_ns : 0;
@@ -165,6 +195,11 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_AT_PEAK_SHARE] = key_at_peak,
 	[COL_ALLOCS] = key_allocs,
 	[COL_TEMP] = key_temporary,
+	[COL_ALLOC_RATE] = key_alloc_rate,
+	[COL_BYTE_RATE] = key_byte_rate,
+	[COL_TEMP_RATE] = key_temp_rate,
+	[COL_TEMP_SHARE] = key_temp_share,
+	[COL_FREED_SHARE] = key_freed_share,
 	[COL_AGE] = key_age,
 	[COL_SITES] = key_sites,
 	[COL_GROWTH] = key_growth,

@@ -199,6 +199,7 @@ struct snap_site {
 	struct snap_error error;
 	double rate_bytes_per_s; /* growth of live bytes over the last ticks (about 10 s) */
 	double allocs_per_s;
+	double alloc_bytes_per_s, temporary_per_s; /* below 0: unknown */
 	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, SNAP_TREND_TICKS ticks apart, oldest
 					      first; the last is now */
 	uint8_t trend_points; /* number of valid entries, at the end of `trend` */

@@ -319,8 +319,8 @@ static void tree_count(struct tree *t, const struct snap_site *site)
 {
 	struct tree_node *n = &t->node[t->leaf[site->id].node];
 
-	n->self_bytes += site->live_bytes;
-	n->total_bytes += site->live_bytes;
+	n->self_bytes += value_of(site, t->value);
+	n->total_bytes += value_of(site, t->value);
 	n->blocks += site->live_blocks;
 	n->sites++;
 	n->rate_bytes_per_s += site->rate_bytes_per_s;

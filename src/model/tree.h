@@ -8,7 +8,7 @@
 #ifndef SRC_MODEL_TREE_H
 #define SRC_MODEL_TREE_H
 
-#include "src/model/snapshot.h"
+#include "src/model/value.h"
 
 #define TREE_ROOT 0u
 #define TREE_NONE UINT32_MAX
@@ -45,6 +45,9 @@ struct tree {
 	uint32_t leaves;
 	const void *owner;
 	bool inverted, hidden_shown;
+	/* Set by the owner before tree_update: the figure that total_bytes and self_bytes are sums
+	 * of, and their error is not. */
+	enum snap_value value;
 };
 
 /* An empty tree is all zeros. tree_free frees the content, not `t`. */

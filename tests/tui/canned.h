@@ -188,6 +188,8 @@ static inline void canned_site(struct snap_site *s, size_t i, uint64_t t)
 	s->temporary = s->frees / 10;
 	s->rate_bytes_per_s = r ? r->slope : i % 4 ? 0 : 100;
 	s->allocs_per_s = r ? 120 : 0;
+	s->alloc_bytes_per_s = s->allocs_per_s * block;
+	s->temporary_per_s = s->allocs_per_s / 10;
 	if (r && r->slope > 0)
 		s->growth = (struct snap_growth){ .sure = 0.92 - 0.1 * (double)i,
 			.bytes_per_s = r->slope,
@@ -233,7 +235,8 @@ static inline void canned_stop(struct snapshot *s)
 	s->proc.minor_faults_per_s = 0;
 	s->rates_ns = 0;
 	for (size_t i = 0; i < s->nsites; i++)
-		sites[i].rate_bytes_per_s = sites[i].allocs_per_s = 0;
+		sites[i].rate_bytes_per_s = sites[i].allocs_per_s = 0,
+		sites[i].alloc_bytes_per_s = sites[i].temporary_per_s = 0;
 }
 
 #define CANNED_WRONG 3

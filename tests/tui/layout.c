@@ -211,6 +211,34 @@ TEST(columns_scroll_until_the_last_is_shown)
 	CHECK_INT(layout_scroll_most(240, (struct layout_kind){ 0 }), 0);
 }
 
+/* Whatever the width, a set shows its most important columns and the call site. */
+TEST(sets_of_columns)
+{
+	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
+		for (int set = COLUMNS_GROWTH; set < COLUMNS_SETS; set++) {
+			struct layout_column out[COL_COUNT];
+			struct layout_kind kind = { .set = (enum column_set)set,
+				.sort = (int)column_sets[set].sort,
+				.hidden = 1u << COL_AGE };
+			unsigned n = layout_columns(w, kind, out);
+			int x = 1;
+
+			CHECK(shown_in(out, n, column_sets[set].sort));
+			for (unsigned i = 0; i < n; i++) {
+				CHECK_INT(out[i].x, x);
+				CHECK(out[i].column != COL_SITE || out[i].cells >= 14);
+				x += (int)out[i].cells + 1;
+			}
+			CHECK_INT(x - 1, w);
+			for (unsigned i = 0; w >= 160 && i < column_sets[set].count; i++)
+				CHECK(shown_in(out, n, column_sets[set].column[i]) ||
+					column_sets[set].column[i] == COL_SINCE ||
+					column_sets[set].column[i] == COL_SINCE_BLOCKS ||
+					column_sets[set].column[i] == COL_KEPT);
+		}
+	}
+}
+
 TEST(order_and_widths_are_the_users)
 {
 	struct layout_look look = { .ordered = true,
@@ -250,6 +278,7 @@ int main(void)
 	RUN(columns_go_in_order);
 	RUN(the_column_that_sorts_is_always_shown);
 	RUN(columns_scroll_until_the_last_is_shown);
+	RUN(sets_of_columns);
 	RUN(order_and_widths_are_the_users);
 	return check_end();
 }

@@ -219,6 +219,36 @@ TEST(attached_first_tick_has_no_rate)
 	model_free(m);
 }
 
+/* What is allocated and freed at once leaves no trace in live bytes, but in these. */
+TEST(churn_has_rates)
+{
+	struct model *m = model_of(1);
+	struct model_site site = { .allocs = 5, .frees = 5, .alloc_bytes = UINT64_C(1) << 40 };
+	struct model_input in = { .now_ns = 60 * S, .sites = &site, .nsites = 1 };
+	struct snapshot *s;
+
+	in.head.uptime_ns = in.now_ns;
+	snapshot_unref(model_tick(m, &in));
+	site.allocs += 100;
+	site.frees += 100;
+	site.temporary += 40;
+	site.alloc_bytes += 100 * 4096;
+	in.now_ns += 2 * S;
+	s = model_tick(m, &in);
+	CHECK(near(s->sites[0].allocs_per_s, 50));
+	CHECK(near(s->sites[0].temporary_per_s, 20));
+	CHECK(near(s->sites[0].alloc_bytes_per_s, 50 * 4096));
+	CHECK(s->sites[0].rate_bytes_per_s == 0);
+	snapshot_unref(s);
+	/* A torn reading does not look like a burst. */
+	site.allocs -= 90;
+	in.now_ns += 2 * S;
+	s = model_tick(m, &in);
+	CHECK(s->sites[0].allocs_per_s < 100);
+	snapshot_unref(s);
+	model_free(m);
+}
+
 TEST(rates_cover_ten_seconds)
 {
 	struct model *m = model_of(1);
@@ -505,6 +535,7 @@ int main(void)
 	RUN(late_first_tick_has_no_rate);
 	RUN(early_first_tick_counts_from_start);
 	RUN(attached_first_tick_has_no_rate);
+	RUN(churn_has_rates);
 	RUN(rates_cover_ten_seconds);
 	RUN(a_program_that_ended_has_no_rates);
 	RUN(what_grew_at_the_end_stays_said);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of the same name in the site table. */
+/* The site table: rows of the same name, and sets of columns. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 #include "tui/refresh.h"
@@ -50,8 +50,30 @@ TEST(rows_of_the_same_name_say_what_differs)
 	paper_close(&p);
 }
 
+TEST(sets_of_columns)
+{
+	begin(24, 80);
+	paper_keys(&p, "c");
+	CHECK_INT(p.ui.sort, COL_GROWTH);
+	paper_keys(&p, "c");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "ALLOC/S▼ BYTES/S   TEMP/S") >= 0 && paper_find(&p, "churn") >= 0);
+	CHECK(paper_find(&p, "RATE") < 0);
+	paper_keys(&p, "ccc");
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "3RATE") >= 0);
+	paper_keys(&p, "tccc");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "temporary allocations") >= 0);
+	paper_keys(&p, "c"); /* the peak's composition is unknown */
+	CHECK_INT(p.ui.tree.value, VALUE_LIVE);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(rows_of_the_same_name_say_what_differs);
+	RUN(sets_of_columns);
 	return check_end();
 }
