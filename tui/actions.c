@@ -17,7 +17,12 @@
 #include "tui/shown_moment.h"
 #include "tui/refresh.h"
 #include "tui/view_detail.h"
+#include "tui/leak_list.h"
+#include "tui/detail_source.h"
+#include "tui/rows.h"
+#include "tui/trail.h"
 #include "tui/view_leaks.h"
+#include "tui/view_map.h"
 #include "tui/view_sites.h"
 #include "tui/view_tree.h"
 
@@ -255,6 +260,66 @@ void action_header(struct ui *ui, int arg, int key)
 	ui->header_off = !ui->header_off;
 }
 
+/* The site that the view in front is about, or where its cursor stands; 0: none. */
+static uint32_t site_here(const struct ui *ui)
+{
+	const struct leaks_row *row;
+
+	switch (ui_view(ui)->scope) {
+	case IN_DETAIL:
+	case IN_EVENTS:
+		return ui->detail.site;
+	case IN_LEAKS:
+	case IN_WHY:
+		row = leak_list_selected(ui);
+		return row && row->site ? row->site->id : 0;
+	case IN_SITES: /* until the cursor is moved, it stands on no site of one's choice */
+		return rows_are_grouped(ui) && !ui->group.is_inside	? 0
+		       : ui->sites.list.moved && ui->sites.has_selected ? ui->sites.selected
+									: 0;
+	case IN_SIZES:
+		return ui->sites.list.moved && ui->sites.has_selected ? ui->sites.selected : 0;
+	case IN_MAP:
+		return view_map_site(ui);
+	default:
+		return 0;
+	}
+}
+
+/* In the detail of the site that a leak's row is of. */
+void action_site(struct ui *ui, int arg, int key)
+{
+	uint32_t site = site_here(ui);
+
+	if (!site) {
+		ui_message(ui, "this row has no call site");
+		return;
+	}
+	ui->detail.site = site;
+	ui_push(ui, VIEW_DETAIL);
+}
+
+void action_edit(struct ui *ui, int arg, int key)
+{
+	const struct snap_site *site = ui_site(ui, site_here(ui));
+
+	if (ui_view(ui) == view_table[VIEW_DETAIL]) {
+		detail_source_edit(ui);
+		return;
+	}
+	if (ui_view(ui) == view_table[VIEW_SITES] && ui->sites.has_selected)
+		site = ui_site(ui, ui->sites.selected);
+	if (ui_view(ui) == view_table[VIEW_TREE])
+		view_tree_edit(ui);
+	else if (site)
+		detail_source_edit_frame(ui, site->stack,
+			snapshot_frame(site->stack, site->stack->title < site->stack->nframes
+							    ? site->stack->title
+							    : 0));
+	else
+		ui_message(ui, "no frame is selected");
+}
+
 void action_detail(struct ui *ui, int arg, int key)
 {
 	if (ui_view(ui) != view_table[VIEW_SITES] || !group_enter(ui))
@@ -326,6 +391,7 @@ void action_tab(struct ui *ui, int step, int key)
 {
 	int id = (int)ui->stack[0];
 
+	trail_end(ui);
 	for (int i = 0; i < VIEW_TABS; i++) {
 		id = (id + step + VIEW_TABS) % VIEW_TABS;
 		if (!view_table[id]->present || view_table[id]->present(ui))
@@ -336,15 +402,17 @@ void action_tab(struct ui *ui, int step, int key)
 
 void action_tree(struct ui *ui, int arg, int key)
 {
-	bool from_site = ui_view(ui) == view_table[VIEW_DETAIL];
+	uint32_t site = site_here(ui);
 
 	if (ui_view(ui) == view_table[VIEW_TREE]) {
-		ui_tab(ui, VIEW_SITES);
+		if (!trail_back(ui))
+			ui_tab(ui, VIEW_SITES);
 		return;
 	}
+	trail_leave(ui, VIEW_TREE, 1);
 	ui_tab(ui, VIEW_TREE);
-	if (from_site)
-		view_tree_show_site(ui, ui->detail.site);
+	if (site)
+		view_tree_show_site(ui, site);
 }
 
 bool action_can_save(const struct ui *ui)
@@ -472,6 +540,8 @@ void action_suspend(struct ui *ui, int arg, int key)
 void action_back(struct ui *ui, int may_quit, int key)
 {
 	if (!may_quit && view_leaks_cancel(ui))
+		return;
+	if (!may_quit && (trail_filter_back(ui) || trail_back(ui)))
 		return;
 	if (ui_pop(ui) || group_leave(ui))
 		return;

@@ -22,6 +22,9 @@ void action_names(struct ui *ui, int arg, int key);
 void action_hidden(struct ui *ui, int arg, int key);
 void action_kinds(struct ui *ui, int arg, int key); /* the next kinds of memory */
 void action_header(struct ui *ui, int arg, int key);
+/* The detail of a leak's site; and the source of what the cursor stands on, in the editor. */
+void action_site(struct ui *ui, int arg, int key);
+void action_edit(struct ui *ui, int arg, int key);
 void action_detail(struct ui *ui, int arg, int key);
 void action_neighbour(struct ui *ui, int step, int key); /* next or previous site in Site detail */
 void action_grower(struct ui *ui, int step, int key); /* next or previous growing site */

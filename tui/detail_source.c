@@ -177,18 +177,22 @@ void detail_source_draw(
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-void detail_source_edit(struct ui *ui, int arg, int key)
+void detail_source_edit(struct ui *ui)
 {
 	const struct snap_site *site = ui_site(ui, ui->detail.site);
-	const struct frame *f =
-		site ? snapshot_frame(site->stack, detail_source_frame(ui, site)) : NULL;
-	const struct source_text *t = f ? source_of(ui, f) : NULL;
+
+	if (site)
+		detail_source_edit_frame(ui, site->stack,
+			snapshot_frame(site->stack, detail_source_frame(ui, site)));
+}
+
+void detail_source_edit_frame(struct ui *ui, const struct stack *stack, const struct frame *f)
+{
+	const struct source_text *t = source_of(ui, f);
 	char why[UI_MESSAGE_MAX];
 
-	if (!f)
-		return;
 	if (!t || t->note) {
-		why_none(ui, site->stack, f, t, why, sizeof(why));
+		why_none(ui, stack, f, t, why, sizeof(why));
 		ui_message(ui, "%s", why);
 	} else if (!ui->has_terminal) {
 		ui_message(ui, "no terminal for an editor");

@@ -18,7 +18,10 @@ void detail_source_draw(
 	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines);
 
 /* Keys: the editor at the chosen frame's line; the stack into the terminal's clipboard. */
-void detail_source_edit(struct ui *ui, int arg, int key);
+void detail_source_edit(struct ui *ui);
 void detail_source_copy(struct ui *ui, int arg, int key);
+
+/* Opens the source of any frame of a stack in the editor, or says why not. */
+void detail_source_edit_frame(struct ui *ui, const struct stack *stack, const struct frame *f);
 
 #endif

@@ -31,6 +31,7 @@
 #include "tui/view_processes.h"
 #include "tui/view_settings.h"
 #include "tui/view_sizes.h"
+#include "tui/view_threads.h"
 #include "tui/view_tree.h"
 
 #define MOVE  "Moving"
@@ -170,7 +171,7 @@ const struct key_binding keys_table[] = {
 		shown_moment_has_start,
 		"start a range here: what was allocated and freed from there to the cursor" },
 	{ LEAK, "F9", { KEY_F(9), 0 }, IN_DATA, view_leaks_tab, 0, PLACE_HELP, NULL, NULL, NULL,
-		"leaks of the last scan, and growing sites; Esc cancels a scan" },
+		"leaks of the last scan (of a site: from its detail), and growing sites" },
 	{ LEAK, "E", { 'E', 0 }, IN_LEAKS | IN_WHY, view_leaks_release, 0, PLACE_HINT, "let it end", NULL,
 		NULL, "release a program that --hold keeps at its end" },
 	{ LEAK, "A", { 'A', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_every, 0, PLACE_HINT, "auto-scan",
@@ -180,6 +181,8 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_LEAKS, view_leaks_why, 0, PLACE_BAR,
 		"Why", NULL, NULL,
 		"all about the row: blocks, pointers to them, call stack (also F7)" },
+	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_WHY, action_site, 0, PLACE_BAR,
+		"Detail", NULL, NULL, "in Why: the call site: stack, source, histograms (also F7)" },
 	{ LEAK, "H", { 'H', 0 }, IN_LEAKS | IN_WHY, view_leaks_contents, 0, PLACE_HINT, "contents",
 		"hide contents", view_leaks_has_contents,
 		"in Leaks: contents of blocks (may be secret; never saved)" },
@@ -203,6 +206,8 @@ const struct key_binding keys_table[] = {
 		"reverse the order (also R)" },
 	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_SITES, action_detail, 0,
 		PLACE_BAR, "Detail", NULL, NULL, "the site under the cursor: stack, source, histograms (also F7)" },
+	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_THREADS, view_threads_sites, 0,
+		PLACE_BAR, "Sites", NULL, NULL, "in Threads: the call sites of the thread (also F7)" },
 	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_MODULES, view_modules_sites, 0,
 		PLACE_BAR, "Sites", NULL, NULL, "in Modules: the call sites of the module (also F7)" },
 	{ TABLE, "o", { 'o', 0 }, IN_TABLES & ~IN_LEAKS, action_hold, 0, PLACE_HINT, "hold order", "release order",
@@ -215,8 +220,9 @@ const struct key_binding keys_table[] = {
 		"memory that is shown: the heap, what the program mapped itself, or both" },
 	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "names", NULL, NULL,
 		"names: short, full, mangled, or addresses" },
-	{ SITE, "e", { 'e', 0 }, IN_DETAIL | CHANGES, detail_source_edit, 0, PLACE_HINT, "edit", NULL, NULL,
-		"open the source line of the frame in $VISUAL or $EDITOR" },
+	{ SITE, "e", { 'e', 0 }, IN_DETAIL | IN_SITES | IN_TREE | IN_LEAKS | IN_WHY | IN_MAP | CHANGES,
+		action_edit, 0, PLACE_HINT, "edit", NULL, NULL,
+		"open the source of the frame or site under the cursor in $VISUAL or $EDITOR" },
 	{ SITE, "E", { 'E', 0 }, IN_DETAIL | CHANGES, view_events_show, 0, PLACE_HINT, "events", NULL,
 		NULL, "the site's allocations as they happen: time, thread, size, address, freed after" },
 	{ SITE, "Space", { ' ', 'Z', 0 }, IN_EVENTS, view_events_hold, 0, PLACE_HINT, "hold", "follow",
@@ -293,6 +299,8 @@ const struct key_binding keys_table[] = {
 		PLACE_BAR, "Show", NULL, NULL, "in Processes: show this process" },
 	{ PROG, "Backspace", { KEY_BACKSPACE, 127, '\b', 0 }, IN_PROCESSES, action_back, 0,
 		PLACE_HELP, NULL, NULL, NULL, "in Processes: back" },
+	{ PROG, "Backspace", { KEY_BACKSPACE, 127, '\b', 0 }, IN_ALL & ~IN_TREE & ~IN_SETTINGS & ~IN_PROCESSES,
+		action_back, 0, PLACE_HELP, NULL, NULL, NULL, "back the way one came, as Esc" },
 	{ PROG, "^L", { KEY_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
 		"redraw the screen" },
 	{ PROG, "^Z", { KEY_CTRL('z'), 0 }, IN_ALL, action_suspend, 0, PLACE_HELP, NULL, NULL, NULL,

@@ -35,6 +35,7 @@ static void image_changed(struct ui *ui)
 		if (view_table[id]->reset)
 			view_table[id]->reset(ui);
 	shown_moment_reset(ui);
+	ui->trail.count = 0;
 	if (other)
 		process_selection_restore(ui, ui->current);
 	else

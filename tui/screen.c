@@ -24,6 +24,7 @@
 #include "tui/rows.h"
 #include "tui/settings_sync.h"
 #include "tui/time_strip.h"
+#include "tui/trail.h"
 #include "tui/tree_table.h"
 #include "tui/view_output.h"
 
@@ -153,6 +154,8 @@ void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
 		return;
 	} else if (is_in_row(ui, ROW_TABS, y)) {
 		tab = header_tab_at(ui, x);
+		if (tab >= 0)
+			trail_end(ui);
 		if (tab >= 0)
 			ui_tab(ui, (enum view_id)tab);
 	} else if (is_in_row(ui, ROW_HEAD, y)) {

@@ -170,6 +170,18 @@ void ui_tab(struct ui *ui, enum view_id id)
 	ui_front(ui);
 }
 
+void ui_return(struct ui *ui, const enum view_id *stack, unsigned depth)
+{
+	while (ui->depth > 1)
+		ui_close(ui);
+	/* Events are followed only while their view is open. */
+	for (ui->depth = 0; ui->depth < depth && stack[ui->depth] != VIEW_EVENTS; ui->depth++)
+		ui->stack[ui->depth] = stack[ui->depth];
+	ui_layout(ui);
+	ui_view(ui)->update(ui);
+	ui_layout(ui);
+}
+
 void ui_move(struct ui *ui, enum list_motion motion)
 {
 	list_go(ui_view(ui)->list(ui), motion);

@@ -23,7 +23,7 @@
 #include "tui/view.h"
 
 #define UI_MESSAGE_MAX 512
-#define UI_STACK_MAX   4 /* views opened from one another: table, detail, help */
+#define UI_STACK_MAX   6 /* views opened from one another: table, why, detail, events, help */
 
 /*
  * The site table. Rows are indices into ui->listed->sites; the selection is a site id. While a
@@ -238,6 +238,40 @@ struct help_state {
 
 enum setup_kind { SETUP_HEAD, SETUP_CHOICE, SETUP_COLUMN, SETUP_RULE, SETUP_ADD, SETUP_BUILT_IN };
 
+#define TRAIL_PLACES 8
+
+/* The way one came (trail.h). */
+struct trail {
+	unsigned count;
+	struct trail_place {
+		enum view_id tab; /* where the key led to */
+		unsigned to_depth;
+		enum view_id stack[UI_STACK_MAX];
+		unsigned depth;
+		struct {
+			struct list list;
+			uint32_t selected, chosen;
+			bool has_selected, has_chosen;
+		} sites;
+		enum group_by by;
+		bool is_inside;
+		uint32_t inside;
+		char filter[FILTER_TEXT_MAX]; /* there, */
+		char arrived[FILTER_TEXT_MAX]; /* and where the key led to */
+		struct list tree_list;
+		uint64_t node;
+		bool has_node;
+		struct list leaks_list;
+		uint32_t leak;
+		unsigned leak_nth;
+		bool has_leak;
+		struct list detail_list;
+		uint32_t detail;
+		struct detail_frame frame;
+		bool on_frame;
+	} place[TRAIL_PLACES];
+};
+
 struct setup_line {
 	enum setup_kind kind;
 	unsigned index, of; /* which of its kind, of which table */
@@ -312,6 +346,7 @@ struct ui {
 	/* The view in front, and what is open around it. */
 	enum view_id stack[UI_STACK_MAX];
 	unsigned depth; /* views on the stack, at least 1 */
+	struct trail trail;
 	struct layout layout;
 	struct prompt prompt;
 	char message[UI_MESSAGE_MAX];
@@ -358,6 +393,8 @@ void ui_move(struct ui *ui, enum list_motion motion);
 /* Opens a view on top of the one in front, or goes back from it. */
 void ui_push(struct ui *ui, enum view_id id);
 bool ui_pop(struct ui *ui);
+/* Puts views in front as they were, without opening them anew. */
+void ui_return(struct ui *ui, const enum view_id *stack, unsigned depth);
 /* Puts a tab in front and closes what is on top of it. */
 void ui_tab(struct ui *ui, enum view_id id);
 /* Gives the rows of the screen their places, by its size and the view in front. */

@@ -17,6 +17,7 @@
 #include "tui/draw.h"
 #include "tui/histogram.h"
 #include "tui/infoline.h"
+#include "tui/trail.h"
 #include "tui/view_sites.h"
 
 #define WIDE_CELLS   96 /* from this width on, sections are beside the stack */
@@ -336,6 +337,7 @@ void view_detail_enter(struct ui *ui, int arg, int key)
 		ui_message(ui, "Enter opens a sibling; they are listed at the end (G)");
 		return;
 	}
+	trail_leave(ui, ui->stack[0], ui->depth);
 	ui->detail.site = ui->detail.siblings.site[line - 1];
 	view_sites_select(ui, ui->detail.site);
 	detail_open(ui);

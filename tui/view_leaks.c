@@ -17,6 +17,7 @@
 #include "tui/leak_explanation.h"
 #include "tui/leak_facts.h"
 #include "tui/leak_list.h"
+#include "tui/trail.h"
 #include "tui/refresh.h"
 
 #define PANE_FROM   12 /* with fewer body lines there is no pane below the table */
@@ -70,6 +71,14 @@ bool view_leaks_can_scan(const struct ui *ui)
 	       ui_moment(ui) == SNAP_NOW;
 }
 
+/* To the tab; Esc returns. */
+static void leaks_go(struct ui *ui)
+{
+	if (ui_view(ui) != view_table[VIEW_LEAKS])
+		trail_leave(ui, VIEW_LEAKS, 1);
+	ui_tab(ui, VIEW_LEAKS);
+}
+
 void view_leaks_scan(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX] = "";
@@ -82,7 +91,7 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 		ui_message(ui, "a scan reads the program as it is now: F first, then L");
 		return;
 	}
-	ui_tab(ui, VIEW_LEAKS);
+	leaks_go(ui);
 	if (ui->source->leaks_scan(ui->source->ctx, text, sizeof(text)) != 0)
 		ui_message(ui, "%s", text);
 }
@@ -135,10 +144,24 @@ static void leaks_refreshed(struct ui *ui)
 
 void view_leaks_tab(struct ui *ui, int arg, int key)
 {
-	if (ui->source->leaks)
-		ui_tab(ui, VIEW_LEAKS);
-	else
+	uint32_t site = ui_view(ui) == view_table[VIEW_DETAIL] ? ui->detail.site : 0;
+	const struct leaks_state *st = &ui->leaks;
+
+	if (!ui->source->leaks) {
 		ui_message(ui, "no running program to scan for leaks");
+		return;
+	}
+	leaks_go(ui);
+	for (size_t i = 0; site && i < st->list.count; i++) {
+		if (!st->row[i].site || st->row[i].site->id != site)
+			continue;
+		list_select(&ui->leaks.list, i);
+		leak_list_select_cursor(ui);
+		return;
+	}
+	if (site)
+		ui_message(ui, "%s of this site among the kinds shown; Esc returns to it",
+			st->last ? "no leak" : "no leak scan yet (L): none");
 }
 
 bool view_leaks_cancel(struct ui *ui)

@@ -14,6 +14,7 @@
 #include "src/util/units.h"
 #include "tui/map_panes.h"
 #include "tui/refresh.h"
+#include "tui/trail.h"
 #include "tui/view_detail.h"
 #include "tui/view_sites.h"
 
@@ -266,7 +267,7 @@ static void site_show(struct ui *ui, uint32_t site)
 	view_detail_show(ui);
 }
 
-void view_map_detail(struct ui *ui, int arg, int key)
+uint32_t view_map_site(const struct ui *ui)
 {
 	const struct map_row *row = map_panes_row(ui);
 	struct map_sum sum = { 0 };
@@ -277,10 +278,15 @@ void view_map_detail(struct ui *ui, int arg, int key)
 	zoom = map_panes_zoom(ui, &p);
 	if (row)
 		map_sum(ui->map.map, row, map_panes_cursor(ui) / zoom * zoom, zoom, &sum);
-	if (row && row->site)
-		site_show(ui, row->site);
-	else if (sum.has_site)
-		site_show(ui, sum.site);
+	return row && row->site ? row->site : sum.has_site ? sum.site : 0;
+}
+
+void view_map_detail(struct ui *ui, int arg, int key)
+{
+	uint32_t site = view_map_site(ui);
+
+	if (site)
+		site_show(ui, site);
 	else
 		ui_message(ui, "no live block here");
 }
@@ -297,10 +303,13 @@ void view_map_pin(struct ui *ui, int arg, int key)
 
 void view_map_tab(struct ui *ui, int arg, int key)
 {
-	if (map_present(ui))
-		ui_tab(ui, VIEW_MAP);
-	else
+	if (!map_present(ui)) {
 		ui_message(ui, "no process whose memory can be read");
+		return;
+	}
+	if (ui_view(ui) != view_table[VIEW_MAP])
+		trail_leave(ui, VIEW_MAP, 1);
+	ui_tab(ui, VIEW_MAP);
 }
 
 static void map_click(struct ui *ui, int y, int x)

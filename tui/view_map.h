@@ -17,4 +17,7 @@ void view_map_address(struct ui *ui, int arg, int key);
 void view_map_part(struct ui *ui, int step, int key);
 void view_map_tab(struct ui *ui, int arg, int key);
 
+/* The call site under the cursor; 0: none. */
+uint32_t view_map_site(const struct ui *ui);
+
 #endif

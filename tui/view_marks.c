@@ -14,6 +14,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/trail.h"
 #include "tui/refresh.h"
 #include "tui/table.h"
 
@@ -366,6 +367,7 @@ void view_marks_sites(struct ui *ui, int arg, int key)
 	}
 	ui->sort = COL_SINCE;
 	ui->reverse = false;
+	trail_leave(ui, VIEW_SITES, 1);
 	ui_tab(ui, VIEW_SITES);
 	refresh_views(ui);
 }

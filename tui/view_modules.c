@@ -15,6 +15,7 @@
 #include "tui/draw.h"
 #include "tui/find.h"
 #include "tui/refresh.h"
+#include "tui/trail.h"
 
 #define PANE_LINES  4
 #define PANE_HEIGHT 12 /* with fewer body lines there is no pane */
@@ -463,11 +464,15 @@ void view_modules_sites(struct ui *ui, int arg, int key)
 		return;
 	}
 	snprintf(text, sizeof(text), "module:\"/%.100s\"", o->module->name);
-	if (find_filter_set(ui, text) != 0)
+	trail_leave(ui, VIEW_SITES, 1);
+	if (find_filter_set(ui, text) != 0) {
+		trail_end(ui);
 		return;
+	}
+	trail_arrived(ui);
 	ui_tab(ui, VIEW_SITES);
 	refresh_views(ui);
-	ui_message(ui, "the call sites of %s; Esc shows all again", o->module->name);
+	ui_message(ui, "the call sites of %s; Esc returns", o->module->name);
 }
 
 const struct view view_modules = {

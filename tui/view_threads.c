@@ -14,6 +14,8 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/refresh.h"
+#include "tui/trail.h"
 
 enum threads_by {
 	BY_LIVE,
@@ -351,6 +353,26 @@ static void threads_click(struct ui *ui, int y, int x)
 		return;
 	list_select(&ui->threads.list, row);
 	threads_select_cursor(ui);
+}
+
+void view_threads_sites(struct ui *ui, int arg, int key)
+{
+	if (!ui->threads.has_selected || ui_moment(ui) != SNAP_NOW) {
+		ui_message(
+			ui, ui->threads.has_selected
+				    ? "the sites of a thread are known only of now: F returns there"
+				    : "no thread is selected");
+		return;
+	}
+	trail_leave(ui, VIEW_SITES, 1);
+	ui->group.by = GROUP_THREAD;
+	ui->group.is_inside = true;
+	ui->group.inside = ui->threads.selected | GROUPS_THREAD_ID;
+	ui->sites.drawn = 0;
+	ui->sites.list.moved = false;
+	ui_tab(ui, VIEW_SITES);
+	refresh_views(ui);
+	ui_message(ui, "the call sites of one thread; Esc returns");
 }
 
 const struct view view_threads = {

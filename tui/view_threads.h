@@ -7,4 +7,7 @@
 
 extern const struct view view_threads;
 
+/* The call sites where the thread under the cursor allocated. */
+void view_threads_sites(struct ui *ui, int arg, int key);
+
 #endif

@@ -13,6 +13,8 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/detail_source.h"
+#include "tui/trail.h"
 #include "tui/draw.h"
 #include "tui/infoline.h"
 #include "tui/table.h"
@@ -330,6 +332,8 @@ void view_tree_zoom(struct ui *ui, int in, int key)
 		st->zoom[st->zooms++] = tree_line_node(ui, row->node)->id;
 	} else if (!in && st->zooms) {
 		st->zooms--;
+	} else if (!in && trail_back(ui)) {
+		return;
 	} else {
 		ui_message(ui, in ? "select a function below the root to zoom into"
 				  : "not zoomed in; z zooms in");
@@ -402,6 +406,17 @@ void view_tree_detail(struct ui *ui, int arg, int key)
 	view_detail_show(ui);
 	if (sites > 1)
 		ui_message(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
+}
+
+void view_tree_edit(struct ui *ui)
+{
+	const struct tree_row *row = tree_line_selected(ui);
+	const struct snap_site *site = row && !row->small ? tree_largest_site(ui, row->node) : NULL;
+
+	if (site && row->node != TREE_ROOT)
+		detail_source_edit_frame(ui, site->stack, &tree_line_node(ui, row->node)->frame);
+	else
+		ui_message(ui, "no frame is selected");
 }
 
 /* Opens the path to a node, and selects it. */

@@ -26,4 +26,7 @@ void view_tree_detail(struct ui *ui, int arg, int key);
 /* The next figure that totals are sums of: live bytes, allocated bytes, allocations, ... */
 void view_tree_value(struct ui *ui);
 
+/* Opens the source of the function on the line in the editor. */
+void view_tree_edit(struct ui *ui);
+
 #endif
