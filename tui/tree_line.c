@@ -208,6 +208,20 @@ static void tree_amount(const struct ui *ui, uint64_t value, char *out)
 		units_count(out, value);
 }
 
+static uint64_t tree_error(const struct ui *ui, const struct tree_row *row)
+{
+	return (uint64_t)sqrt(
+		row->small ? row->small_error2 : tree_line_node(ui, row->node)->error2);
+}
+
+static bool tree_is_noise(const struct ui *ui, const struct tree_row *row)
+{
+	uint64_t bytes = row->small ? row->small_bytes : tree_line_node(ui, row->node)->total_bytes;
+
+	return ui->tree.value == VALUE_LIVE &&
+	       snapshot_is_noise(ui->shown, bytes, tree_error(ui, row));
+}
+
 /* The text of one cell. */
 static void tree_cell(
 	const struct ui *ui, const struct tree_row *row, const struct table_place *p, char *out)
@@ -220,7 +234,10 @@ static void tree_cell(
 	*out = 0;
 	switch (tree_table_meaning(ui, p->column)) {
 	case TREE_ROWS_TOTAL:
-		tree_amount(ui, bytes, out);
+		if (tree_is_noise(ui, row))
+			snapshot_noise_text(bytes, tree_error(ui, row), out);
+		else
+			tree_amount(ui, bytes, out);
 		break;
 	case TREE_ROWS_PERCENT:
 		units_percent(out, bytes, whole);
@@ -228,9 +245,10 @@ static void tree_cell(
 	case TREE_ROWS_ERROR:
 		if (ui->tree.value != VALUE_LIVE)
 			strcpy(out, "-");
+		else if (tree_is_noise(ui, row))
+			strcpy(out, "noise");
 		else
-			units_bytes(
-				out, (uint64_t)sqrt(row->small ? row->small_error2 : n->error2));
+			units_bytes(out, tree_error(ui, row));
 		break;
 	case TREE_ROWS_SELF:
 		tree_amount(ui, row->small ? 0 : n->self_bytes, out);
@@ -279,11 +297,14 @@ static enum draw_style tree_style(const struct ui *ui, const struct tree_row *ro
 	double matters = (double)ui->shown->totals.live_bytes / 1000;
 	int64_t since = row->small ? row->small_since : tree_line_node(ui, row->node)->since_bytes;
 
+	if (tree_is_noise(ui, row))
+		return STYLE_DIM;
 	if (tree_table_meaning(ui, column) == TREE_ROWS_BAR)
 		return STYLE_GOOD;
 	if (tree_table_meaning(ui, column) == TREE_ROWS_SINCE)
 		return since == 0 ? STYLE_PLAIN : since > 0 ? STYLE_WARN : STYLE_GOOD;
-	if (tree_table_meaning(ui, column) != TREE_ROWS_RATE || rate == 0)
+	if (tree_table_meaning(ui, column) != TREE_ROWS_RATE || rate == 0 ||
+		snapshot_is_young(ui->shown))
 		return STYLE_PLAIN;
 	return rate >= matters ? STYLE_WARN : -rate >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }

@@ -235,6 +235,9 @@ static enum draw_style sites_cell_style(
 	const uint64_t *values;
 	unsigned n;
 
+	if (!site->of_thread &&
+		snapshot_is_noise(ui->shown, site->live_bytes, site->error.live_bytes))
+		return STYLE_DIM;
 	if (c == COL_TREND) {
 		n = column_trend(site, cells, &values);
 		return spark_is_flat(values, n) ? STYLE_DIM : STYLE_PLAIN;

@@ -14,8 +14,8 @@
 
 const struct column_info column_table[COL_COUNT] = {
 	[COL_LIVE] = { "live", "LIVE", "live bytes: allocated and not freed", 6, true, true },
-	[COL_ERROR] = { "error", "ERROR", "margin of error of LIVE (95 %), if sampled", 6, true,
-		true },
+	[COL_ERROR] = { "error", "ERROR",
+		"margin of error of LIVE (95 %), if sampled; noise: LIVE may be 0", 6, true, true },
 	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
 	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
 		true },
@@ -98,9 +98,19 @@ struct cell {
 	unsigned cells;
 };
 
+/* The error of one thread's part is unknown. */
+static bool cell_is_noise(const struct cell *c)
+{
+	return !c->site->of_thread &&
+	       snapshot_is_noise(c->snap, c->site->live_bytes, c->site->error.live_bytes);
+}
+
 static void cell_live(const struct cell *c, char *out)
 {
-	units_bytes(out, c->site->live_bytes);
+	if (cell_is_noise(c))
+		snapshot_noise_text(c->site->live_bytes, c->site->error.live_bytes, out);
+	else
+		units_bytes(out, c->site->live_bytes);
 }
 
 static void cell_error(const struct cell *c, char *out)
@@ -108,6 +118,8 @@ static void cell_error(const struct cell *c, char *out)
 	/* The error of one thread's part is unknown, and that of another moment than now. */
 	if ((c->site->of_thread || c->snap->moment != SNAP_NOW) && c->snap->sampling.most)
 		strcpy(out, "-");
+	else if (cell_is_noise(c))
+		strcpy(out, "noise");
 	else
 		units_bytes(out, c->site->error.live_bytes);
 }

@@ -35,6 +35,12 @@ static uint64_t key_live(const struct snap_site *s)
 	return s->live_bytes;
 }
 
+/* An estimate counts as much as is certain, so that noise comes last. */
+static uint64_t key_certain(const struct snap_site *s)
+{
+	return s->live_bytes > s->error.live_bytes ? s->live_bytes - s->error.live_bytes : 0;
+}
+
 static uint64_t key_error(const struct snap_site *s)
 {
 	return s->error.live_bytes;
@@ -356,6 +362,8 @@ void sites_sort(const struct snapshot *snap, enum column column, bool reverse, u
 	sites_by(snap, rows, rows + n, key_live, true);
 	if (!key_of[column])
 		sites_by_word(snap, rows, column, descending);
+	else if (key_of[column] == key_live && snap->sampling.most)
+		sites_by(snap, rows, rows + n, key_certain, descending);
 	else if (key_of[column] != key_live || !descending)
 		sites_by(snap, rows, rows + n, key_of[column], descending);
 	for (size_t i = 0; i < n; i++)

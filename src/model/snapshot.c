@@ -300,8 +300,27 @@ bool snapshot_is_young(const struct snapshot *s)
 char *snapshot_growth_text(const struct snapshot *s, double bytes_per_s, char out[UNITS_MAX])
 {
 	bool young = snapshot_is_young(s) && bytes_per_s != 0;
+	char text[UNITS_MAX];
 
-	out[0] = '~';
-	units_rate(out + young, bytes_per_s);
+	snprintf(out, UNITS_MAX, "%s%.*s", young ? "~" : "", UNITS_MAX - 2,
+		units_rate(text, bytes_per_s));
+	return out;
+}
+
+bool snapshot_is_noise(const struct snapshot *s, uint64_t live_bytes, uint64_t error)
+{
+	return s->sampling.most && s->moment == SNAP_NOW && error && error >= live_bytes;
+}
+
+char *snapshot_noise_text(uint64_t live_bytes, uint64_t error, char out[UNITS_MAX])
+{
+	char text[UNITS_MAX], *dot;
+	size_t digits;
+
+	snprintf(out, UNITS_MAX, "<%.*s", UNITS_MAX - 2, units_bytes(text, live_bytes + error));
+	dot = strchr(out, '.');
+	digits = dot && strlen(out) > 6 ? strspn(dot + 1, "0123456789") : 0;
+	if (digits)
+		memmove(dot, dot + 1 + digits, strlen(dot + 1 + digits) + 1);
 	return out;
 }

@@ -616,6 +616,10 @@ const char *snapshot_moment_text(const struct snapshot *s, char buf[SNAP_MOMENT_
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);
 
+/* Is an estimate of live bytes no larger than its error, so that it may be of nothing? */
+bool snapshot_is_noise(const struct snapshot *s, uint64_t live_bytes, uint64_t error);
+/* Such an estimate: "<2.1M", where its interval ends; at most six characters. */
+char *snapshot_noise_text(uint64_t live_bytes, uint64_t error, char out[UNITS_MAX]);
 /* Do the rates cover less than the usual time, so that what a program allocates as it starts makes
  * up much of them? */
 bool snapshot_is_young(const struct snapshot *s);

@@ -53,6 +53,7 @@ TEST(sampling_is_told)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "sampled 1/512k") >= 0);
 	CHECK(paper_find(&p, "ERROR") >= 0);
+	CHECK(paper_find(&p, "  <2.1M  noise ") >= 0); /* rows that may be of nothing */
 	/* So do the lines of the tree, whose errors are those of their sites, by their squares. */
 	ui_tab(&p.ui, VIEW_TREE);
 	paper_draw(&p);

@@ -222,6 +222,42 @@ TEST(sparks)
 	CHECK_STR(out, "▁▂");
 }
 
+TEST(estimates_that_may_be_of_nothing)
+{
+	struct snap_site sites[3] = { canned_sites[0], canned_sites[1], canned_sites[2] };
+	struct snapshot s = canned;
+	uint32_t order[3];
+	char out[COLUMN_TEXT_MAX];
+
+	s.sites = sites;
+	s.nsites = 3;
+	s.sampling.most = 1 << 20;
+	sites[0].live_bytes = 1400000;
+	sites[0].error.live_bytes = 1900000;
+	sites[1].live_bytes = 1000000;
+	sites[1].error.live_bytes = 100000;
+	sites[2].live_bytes = 130000000;
+	sites[2].error.live_bytes = 130000000;
+	column_text(COL_LIVE, &s, &sites[0], &utf8, out);
+	CHECK_STR(out, "<3.1M");
+	column_text(COL_ERROR, &s, &sites[0], &utf8, out);
+	CHECK_STR(out, "noise");
+	column_text(COL_LIVE, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "976.6k");
+	column_text(COL_ERROR, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "97.7k");
+	column_cell(COL_LIVE, &s, &sites[2], &utf8, 6, out);
+	CHECK_STR(out, " <248M"); /* it fits its column */
+	/* What is certain comes first. */
+	sites_sort(&s, COL_LIVE, false, order);
+	CHECK_INT(order[0], 1);
+	CHECK_INT(order[1], 2);
+	CHECK_INT(order[2], 0);
+	s.sampling.most = 0;
+	sites_sort(&s, COL_LIVE, false, order);
+	CHECK_INT(order[0], 2);
+}
+
 /* A row that grows by one part in a hundred does not look like one that stands still, and a ripple
  * does not look like growth. */
 TEST(trends_and_ripples)
@@ -416,6 +452,7 @@ int main(void)
 	RUN(padding);
 	RUN(every_cell_is_exact);
 	RUN(sparks);
+	RUN(estimates_that_may_be_of_nothing);
 	RUN(trends_and_ripples);
 	RUN(bars);
 	RUN(sort_by_each_column);
