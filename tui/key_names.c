@@ -49,7 +49,17 @@ static const struct {
 	{ KEY_SNEXT, "Shift-PgDn" },
 	{ KEY_SIC, "Shift-Insert" },
 	{ KEY_SDC, "Shift-Delete" },
+	{ KEY_A1, "7 (keypad)" },
+	{ KEY_A3, "9 (keypad)" },
 	{ KEY_B2, "5 (keypad)" },
+	{ KEY_C1, "1 (keypad)" },
+	{ KEY_C3, "3 (keypad)" },
+	{ KEY_FIND, "Find" },
+	{ KEY_SELECT, "Select" },
+	{ KEY_PRINT, "Print" },
+	{ KEY_HELP, "Help" },
+	{ KEY_CANCEL, "Cancel" },
+	{ KEY_UNDO, "Undo" },
 };
 
 /* Terminfo's names, before the digit of the modifiers. */
@@ -101,7 +111,53 @@ const char *key_names_text(int key, char buf[KEY_NAMES_MAX])
 		snprintf(buf, KEY_NAMES_MAX, "Ctrl-%c", key | (key <= 26 ? 0x60 : 0x40));
 	else if (key > KEY_F0 && key <= KEY_F(FUNCTION_KEYS))
 		function_key((unsigned)(key - KEY_F0), buf);
+	else if (key >= 128 && key < 256)
+		strcpy(buf, "that letter");
 	else if (key <= KEY_MAX || !(name = keyname(key)) || !modified_key(name, buf))
+		strcpy(buf, "that key");
+	return buf;
+}
+
+/* A control sequence's last byte, or its first number before "~", is the key. */
+static const struct {
+	char last;
+	unsigned number;
+	const char *name;
+} sequences[] = { { 'A', 0, "Up" }, { 'B', 0, "Down" }, { 'C', 0, "Right" }, { 'D', 0, "Left" },
+	{ 'E', 0, "5 (keypad)" }, { 'F', 0, "End" }, { 'H', 0, "Home" }, { 'P', 0, "F1" },
+	{ 'Q', 0, "F2" }, { 'R', 0, "F3" }, { 'S', 0, "F4" }, { 'Z', 0, "Shift-Tab" },
+	{ '~', 1, "Home" }, { '~', 2, "Insert" }, { '~', 3, "Delete" }, { '~', 4, "End" },
+	{ '~', 5, "PgUp" }, { '~', 6, "PgDn" }, { '~', 7, "Home" }, { '~', 8, "End" },
+	{ '~', 11, "F1" }, { '~', 12, "F2" }, { '~', 13, "F3" }, { '~', 14, "F4" },
+	{ '~', 15, "F5" }, { '~', 17, "F6" }, { '~', 18, "F7" }, { '~', 19, "F8" },
+	{ '~', 20, "F9" }, { '~', 21, "F10" }, { '~', 23, "F11" }, { '~', 24, "F12" },
+	{ '~', 25, "F13" }, { '~', 26, "F14" }, { '~', 28, "F15" }, { '~', 29, "F16" },
+	{ '~', 31, "F17" }, { '~', 32, "F18" }, { '~', 33, "F19" }, { '~', 34, "F20" } };
+
+static bool control_name(const char *text, char buf[KEY_NAMES_MAX])
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10), held = 1;
+
+	if (*end == ';')
+		held = strtoul(end + 1, &end, 10);
+	if (held < 1 || held > sizeof(modifiers) / sizeof(modifiers[0]) || !*end || end[1])
+		return false;
+	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
+		if (sequences[i].last != *end ||
+			(sequences[i].number ? sequences[i].number != number : number > 1))
+			continue;
+		snprintf(buf, KEY_NAMES_MAX, "%s%s", modifiers[held - 1], sequences[i].name);
+		return true;
+	}
+	return false;
+}
+
+const char *key_names_sequence(const char *sequence, char buf[KEY_NAMES_MAX])
+{
+	if (*sequence && !sequence[1])
+		snprintf(buf, KEY_NAMES_MAX, "Alt-%c", *sequence);
+	else if ((*sequence != '[' && *sequence != 'O') || !control_name(sequence + 1, buf))
 		strcpy(buf, "that key");
 	return buf;
 }

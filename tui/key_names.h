@@ -8,7 +8,11 @@
 
 #define KEY_NAMES_MAX 32
 
-/* `key` is as term_key gives it. Returns buf. */
+/* `key` is as term_keys_next gives it. Returns buf. */
 const char *key_names_text(int key, char buf[KEY_NAMES_MAX]);
+
+/* The name of an unknown sequence, without its first Esc: "Ctrl-Left" of "[1;5D", "Alt-x" of "x";
+ * "that key" if it is none. Returns buf. */
+const char *key_names_sequence(const char *sequence, char buf[KEY_NAMES_MAX]);
 
 #endif

@@ -19,6 +19,7 @@
 #include "tui/key_names.h"
 #include "tui/moments.h"
 #include "tui/shown_moment.h"
+#include "tui/term_keys.h"
 #include "tui/settings_sync.h"
 #include "tui/view_detail.h"
 #include "tui/view_events.h"
@@ -362,7 +363,10 @@ static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int k
 	char name[KEY_NAMES_MAX], views[UI_MESSAGE_MAX];
 	unsigned n = key_views(key, views, sizeof(views));
 
-	key_names_text(key, name);
+	if (key == TERM_KEYS_UNKNOWN)
+		key_names_sequence(term_keys_sequence(), name);
+	else
+		key_names_text(key, name);
 	if (n == 1)
 		ui_message(ui, "%s works only in %s (%s)", name, views, elsewhere->help);
 	else if (n > 1)

@@ -20,6 +20,7 @@
 #include "tui/refresh.h"
 #include "tui/screen.h"
 #include "tui/term.h"
+#include "tui/term_keys.h"
 #include "tui/tui.h"
 #include "tui/ui.h"
 #include "tui/view_output.h"
@@ -128,7 +129,7 @@ static int next_key(const struct loop *l)
 	bool types = view_output_types(&l->ui);
 
 	term_raw(types);
-	return types ? term_byte() : term_key();
+	return types ? term_keys_byte() : term_keys_next();
 }
 
 /* Handles all waiting keys before a frame is drawn, so that a held key cannot outrun us. */
@@ -140,6 +141,8 @@ static void loop_keys(struct loop *l)
 		keys++;
 		if (key == KEY_MOUSE)
 			loop_mouse(l);
+		else if (key > 0 && key & TERM_KEYS_PASTED)
+			screen_pasted(&l->ui, key & ~TERM_KEYS_PASTED);
 		else if (key != KEY_RESIZE)
 			screen_key(&l->ui, key);
 	}

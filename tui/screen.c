@@ -111,6 +111,14 @@ void screen_key(struct ui *ui, int key)
 	keys_dispatch(ui, key);
 }
 
+void screen_pasted(struct ui *ui, int key)
+{
+	if (ui->prompt.open && key >= ' ' && key != 127)
+		prompt_key(&ui->prompt, ui, key);
+	else if (!ui->prompt.open)
+		ui_message(ui, "pasted text is ignored: it would run as keys");
+}
+
 static bool is_in_row(const struct ui *ui, enum layout_row row, int y)
 {
 	int top = ui->layout.y[row], height = row == ROW_BODY	   ? ui->layout.body_height

@@ -23,6 +23,8 @@ void screen_init(struct ui *ui, const struct tui_source *source, const struct tu
 void screen_free(struct ui *ui);
 /* A key as getch returns it, other than KEY_MOUSE. */
 void screen_key(struct ui *ui, int key);
+/* A character of pasted text: for a prompt, and never a command. */
+void screen_pasted(struct ui *ui, int key);
 void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x);
 /* The screen has this size now. */
 void screen_resize(struct ui *ui, int height, int width);

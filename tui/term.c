@@ -22,7 +22,6 @@
 
 #define ESC_DELAY_MS 25 /* after this, Esc was a key; sequences arrive faster, even over ssh */
 #define CRASH_STACK  65536
-#define ESC	     27
 
 static struct {
 	bool open;
@@ -251,6 +250,16 @@ static bool mouse_is_there(void)
 	return sequence && sequence != (char *)-1;
 }
 
+/* Terminals with an alternate screen know how to mark pasted text, or ignore the request. */
+static bool can_mark_pastes(void)
+{
+	const char *alternate = tigetstr("rmcup");
+
+	return alternate && alternate != (char *)-1;
+}
+
+static const char pastes_on[] = "\033[?2004h", pastes_off[] = "\033[?2004l";
+
 /*
  * Whole screen scrolls, colours off, keypad off, cursor on, the previous screen back, mouse reports
  * off.
@@ -267,6 +276,10 @@ static void leave_prepare(bool mouse)
 	if (mouse && mouse_is_there()) {
 		memcpy(term.leave + term.leave_bytes, mouse_off, sizeof(mouse_off) - 1);
 		term.leave_bytes += sizeof(mouse_off) - 1;
+	}
+	if (can_mark_pastes()) {
+		memcpy(term.leave + term.leave_bytes, pastes_off, sizeof(pastes_off) - 1);
+		term.leave_bytes += sizeof(pastes_off) - 1;
 	}
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
 		leave_add(capabilities[i]);
@@ -312,6 +325,13 @@ static void mouse_drags(bool on)
 		term_write(on ? request : off, sizeof(off) - 1);
 }
 
+/* Asks that pasted text is marked (bracketed paste), so that it does not run as commands. */
+static void pastes(bool on)
+{
+	if (can_mark_pastes())
+		term_write(on ? pastes_on : pastes_off, sizeof(pastes_on) - 1);
+}
+
 void term_mouse(bool ours)
 {
 	if (!term.screen || ours == term.mouse)
@@ -343,6 +363,7 @@ static void curses_set_up(bool mouse)
 	leave_prepare(mouse);
 	term.mouse = mouse && mouse_is_there();
 	mouse_drags(true);
+	pastes(true);
 }
 
 /* A terminal that terminfo does not know most likely understands vt100. */
@@ -423,6 +444,7 @@ static void curses_end(void)
 {
 	region_reset();
 	mouse_drags(false);
+	pastes(false);
 	endwin();
 }
 
@@ -472,6 +494,7 @@ static void curses_back(void)
 	clearok(curscr, TRUE);
 	doupdate();
 	mouse_drags(true);
+	pastes(true);
 }
 
 void term_suspend(void)
@@ -544,52 +567,16 @@ void term_measure(int *height, int *width)
 	*width = COLS;
 }
 
-/* Skips the rest of a control sequence (ECMA-48, 5.4: up to a byte from 0x40 to 0x7e) or of a key
- * in application mode (one more byte). The rest may still be on its way. */
-static void sequence_skip(int kind)
-{
-	int byte;
-
-	timeout(ESC_DELAY_MS);
-	byte = getch();
-	if (kind == '[' && byte == '[') /* Linux's console: F1 to F5 */
-		byte = getch();
-	else
-		while (kind == '[' && byte >= ' ' && byte < '@')
-			byte = getch();
-	nodelay(stdscr, TRUE);
-}
-
-int term_byte(void)
-{
-	return getch();
-}
-
 void term_raw(bool on)
 {
 	if (on == term.raw || !term.open)
 		return;
 	term.raw = on;
+	pastes(!on);
 	if (on) {
 		raw();
 		return;
 	}
 	noraw();
 	cbreak();
-}
-
-int term_key(void)
-{
-	int key = getch(), next;
-
-	if (key != ESC)
-		return key;
-	next = getch();
-	if (next == '[' || next == 'O') {
-		sequence_skip(next);
-		return TERM_KEY_UNKNOWN;
-	}
-	if (next != ERR)
-		ungetch(next);
-	return key;
 }

@@ -32,13 +32,7 @@ void term_close(void);
 /* The descriptor of keys, and one that is readable after a signal. */
 int term_fd(void);
 int term_wake_fd(void);
-/* A key as getch gives it, or ERR if none is waiting. A sequence unknown to terminfo is
- * TERM_KEY_UNKNOWN, not its characters. */
-#define TERM_KEY_UNKNOWN (-2)
-int term_key(void);
-/* The same without a look at sequences: whatever terminfo does not know comes byte by byte. */
-int term_byte(void);
-/* Whether ^C, ^Z and the like are bytes, and no signals. */
+/* Whether ^C, ^Z and the like are bytes, and no signals, and pasted text is as if it were typed. */
 void term_raw(bool on);
 /* Takes the flags and empties the wake descriptor. */
 struct term_signals term_signals_take(void);

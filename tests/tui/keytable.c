@@ -5,6 +5,7 @@
 #include "tui/key_names.h"
 #include "tui/keys.h"
 #include "tui/term.h"
+#include "tui/term_keys.h"
 
 char *tigetstr(const char *capability); /* <term.h> has macros for common words */
 
@@ -78,6 +79,19 @@ TEST(every_key_has_a_group_that_is_shown)
 	}
 }
 
+TEST(unknown_sequences_have_plain_names)
+{
+	static const char *const names[][2] = { { "[1;5D", "Ctrl-Left" }, { "[15~", "F5" },
+		{ "[15;2~", "Shift-F5" }, { "[3;3~", "Alt-Delete" }, { "OP", "F1" },
+		{ "x", "Alt-x" }, { "[1;17D", "that key" }, { "[[A", "that key" },
+		{ "", "that key" }, { "]", "Alt-]" }, { "[99~", "that key" }, { "[", "Alt-[" },
+		{ "O", "Alt-O" }, { "[1;5", "that key" } };
+	char buf[KEY_NAMES_MAX];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		CHECK_STR(key_names_sequence(names[i][0], buf), names[i][1]);
+}
+
 TEST(digits_and_columns_agree)
 {
 	for (int key = '1'; key <= '9'; key++)
@@ -134,8 +148,8 @@ TEST(keys_have_plain_names)
 		const char *name;
 	} some[] = { { KEY_F(17), "Shift-F5" }, { KEY_F(36), "Ctrl-F12" },
 		{ KEY_SLEFT, "Shift-Left" }, { KEY_BTAB, "Shift-Tab" }, { ' ', "Space" },
-		{ KEY_CTRL('a'), "Ctrl-a" }, { 0xe4, "that key" }, { TERM_KEY_UNKNOWN, "that key" },
-		{ 'x', "x" }, { 28, "Ctrl-\\" } };
+		{ KEY_CTRL('a'), "Ctrl-a" }, { 0xe4, "that letter" },
+		{ TERM_KEYS_UNKNOWN, "that key" }, { 'x', "x" }, { 28, "Ctrl-\\" } };
 	static const struct {
 		const char *terminfo, *name;
 	} held[] = { { "kLFT5", "Ctrl-Left" }, { "kUP", "Shift-Up" }, { "kDN3", "Alt-Down" },
@@ -328,6 +342,7 @@ int main(void)
 	RUN(help_and_the_ways_out_work_everywhere);
 	RUN(every_key_has_a_group_that_is_shown);
 	RUN(digits_and_columns_agree);
+	RUN(unknown_sequences_have_plain_names);
 	RUN(a_refused_key_says_why);
 	RUN(refusals_name_a_view_once);
 	RUN(keys_have_plain_names);

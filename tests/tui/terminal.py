@@ -108,13 +108,47 @@ def unknown_sequences_are_no_characters():
     s.wait_for(b"STACK")
     left, other = (b"\x1b[1;5D", b"Ctrl-Left"), b"that key"
     for keys, name in (left, (b"\x1b[1;17D", other), (b"\x1b[15;2~", b"Shift-F5"), (b"\x1bOz", other), left,
-                       (b"\x1b[[A", other), left, (b"\xc3\xa4", other)):
+                       (b"\x1b[[A", other), left, (b"\xc3\xa4", b"that letter"), (b"\x1bq", b"Alt-q"),
+                       (b"\x1b]11;rgb:0000/0000/0000\x1b\\", other), left, (b"\x1bPq\x1b\\", other), left):
         start = len(s.seen)
         s.keys(keys)
         s.wait_for(name, start)
     s.keys(b"\x0c")  # painted anew: it is the same view still
     start = len(s.seen)
     s.wait_for(b"STACK", start)
+    s.keys(b"Q")
+    assert s.end() == 0
+    s.close()
+
+
+
+def pasted_text_runs_no_command():
+    """Not even q, Q and Enter; a prompt takes it as text."""
+    s = Screen()
+    s.wait_for(b"LIVE")
+    assert b"\x1b[?2004h" in s.seen, "pastes are not marked"
+    start = len(s.seen)
+    s.keys(b"\x1b[200~Qq\rQ\x1b[201~")
+    s.wait_for(b"pasted text is ignored", start)
+    s.keys(b"/")
+    start = len(s.seen)
+    s.keys(b"\x1b[200~Shard\x1b[201~\r")
+    s.wait_for(b"Shard", start)
+    s.keys(b"Q")
+    assert s.end() == 0
+    assert b"\x1b[?2004l" in s.seen[start:], "the mode stays"
+    s.close()
+
+
+def an_unknown_terminal_runs_no_sequence():
+    """Sequences of keys that its terminfo, vt100's, does not have."""
+    s = Screen(env=dict(ENV, TERM="nonesuch"))
+    s.wait_for(b"LIVE")
+    for keys, name in ((b"\x1b[15~", b"F5"), (b"\x1b[3~", b"Delete"), (b"\x1b[1;5A", b"Ctrl-Up"),
+                       (b"\x1bOz", b"that key"), (b"\x1b[24;2~", b"Shift-F12")):
+        start = len(s.seen)
+        s.keys(keys)
+        s.wait_for(name, start)
     s.keys(b"Q")
     assert s.end() == 0
     s.close()
@@ -472,7 +506,8 @@ if __name__ == "__main__":
         editor_tells(sys.argv[2])
         sys.exit(0)
     signal.alarm(280)
-    for test in (quits_by_key, lone_escape_is_no_sequence, unknown_sequences_are_no_characters, ends_by_signal, control_c_ends,
+    for test in (quits_by_key, lone_escape_is_no_sequence, unknown_sequences_are_no_characters,
+                 pasted_text_runs_no_command, an_unknown_terminal_runs_no_sequence, ends_by_signal, control_c_ends,
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
