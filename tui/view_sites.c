@@ -15,6 +15,7 @@
 #include "tui/draw.h"
 #include "tui/refresh.h"
 #include "tui/rows.h"
+#include "tui/site_pane.h"
 
 #define SHIFT_MOST   4096 /* cells that names scroll */
 #define RATE_MATTERS 1000 /* a rate is coloured from this part of all live bytes per second on */
@@ -311,6 +312,11 @@ static void sites_find_twins(struct ui *ui)
 			to < l->count ? to : l->count, ui->show_hidden);
 }
 
+static int sites_rows(const struct ui *ui)
+{
+	return ui->layout.body_height - site_pane_lines(ui);
+}
+
 static void sites_draw(struct ui *ui)
 {
 	struct layout_column columns[COL_COUNT];
@@ -323,6 +329,9 @@ static void sites_draw(struct ui *ui)
 		sites_draw_empty(ui);
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		sites_draw_row(ui, columns, n, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
+	if (site_pane_lines(ui))
+		site_pane_draw(ui, l->count ? sites_row(ui, l->cursor) : NULL,
+			ui->layout.y[ROW_BODY] + sites_rows(ui));
 }
 
 static bool sites_column_shown(const struct ui *ui, enum column column)
@@ -413,7 +422,7 @@ static void sites_click(struct ui *ui, int y, int x)
 {
 	size_t row = ui->sites.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
 
-	if (row < ui->sites.list.count) {
+	if (y < ui->layout.y[ROW_BODY] + sites_rows(ui) && row < ui->sites.list.count) {
 		list_select(&ui->sites.list, row);
 		sites_moved(ui);
 	}
@@ -435,6 +444,7 @@ const struct view view_sites = {
 	.scope = IN_SITES,
 	.update = sites_update,
 	.moved = sites_moved,
+	.rows = sites_rows,
 	.draw = sites_draw,
 	.status = sites_status,
 	.list = sites_list,

@@ -71,9 +71,45 @@ TEST(sets_of_columns)
 	paper_close(&p);
 }
 
+/* A tall screen shows the whole stack of the selected site; the usual one keeps its rows. */
+TEST(tall_screens_show_the_selected_stack)
+{
+	int y;
+
+	begin(30, 100);
+	CHECK(paper_find(&p, "SELECTED") < 0);
+	paper_resize(&p, 60, 200);
+	paper_keys(&p, "j");
+	paper_draw(&p);
+	y = paper_find(&p, "SELECTED");
+	CHECK(y > 30);
+	CHECK(strstr(paper_line(&p, y + 1), "cache::Shard::insert(std::string const&, Blob&&)") !=
+		NULL);
+	CHECK(strstr(paper_line(&p, y + 1), "live 9") != NULL);
+	CHECK(strstr(paper_line(&p, y + 4), "  2 ► cache::Shard::insert") != NULL);
+	CHECK(strstr(paper_line(&p, y + 4), "cache.cc:214") != NULL);
+	CHECK(strstr(paper_line(&p, y + 8), "__libc_start_main") != NULL);
+	paper_keys(&p, "G"); /* the last row is above it */
+	paper_draw(&p);
+	CHECK_INT(p.ui.sites.list.cursor, p.ui.sites.list.count - 1);
+	CHECK(paper_line(&p, y - 1)[0] == '>');
+	paper_keys(&p, "gf");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "several call sites in one row") >= 0);
+	/* It is narrow and tall as well. */
+	for (int w = 40; w < 250; w += 7) {
+		paper_keys(&p, "gs");
+		paper_resize(&p, 70, w);
+		paper_draw(&p);
+		CHECK(paper_find(&p, "SELECTED") > 0 && paper_find(&p, ">") > 0);
+	}
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(rows_of_the_same_name_say_what_differs);
 	RUN(sets_of_columns);
+	RUN(tall_screens_show_the_selected_stack);
 	return check_end();
 }
