@@ -15,25 +15,47 @@
 /* The longest text drawn by one call, more than any terminal is wide; longer text is truncated. */
 #define DRAW_CELLS_MAX 1024
 
+/* The brighter colours, which terminals of 16 and more have. */
+#define BRIGHT	       8
+#define BRIGHT_MAGENTA (COLOR_MAGENTA + BRIGHT)
+#define BRIGHT_YELLOW  (COLOR_YELLOW + BRIGHT)
+#define BRIGHT_CYAN    (COLOR_CYAN + BRIGHT)
+#define BRIGHT_WHITE   (COLOR_WHITE + BRIGHT)
+
+struct ink {
+	short front, back; /* -1: the terminal's own */
+};
+
+/*
+ * What is filled has a front and a back of its own, black on a light colour, so that it can be read
+ * on any background. On a known background the other colours are those with a contrast of at least
+ * 4.5 to it, and never red beside green.
+ */
 static const struct {
-	short color; /* -1: the terminal's own */
 	attr_t colored, mono;
-	short safe; /* in the theme without red beside green; 0: the same */
+	struct ink usual; /* on a background that is unknown */
+	short dark, light; /* on a dark and on a light one; 0: as usual */
+	short safe; /* in the theme without red beside green; 0: as usual */
 } style_table[STYLE_COUNT] = {
-	[STYLE_PLAIN] = { -1, A_NORMAL, A_NORMAL, 0 },
-	[STYLE_DIM] = { -1, A_DIM, A_DIM, 0 },
-	[STYLE_BOLD] = { -1, A_BOLD, A_BOLD, 0 },
-	[STYLE_HEAD] = { COLOR_GREEN, A_REVERSE, A_REVERSE, COLOR_CYAN },
-	[STYLE_HEAD_SORT] = { COLOR_CYAN, A_REVERSE, A_REVERSE | A_BOLD, 0 },
-	[STYLE_SELECT] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
-	[STYLE_GOOD] = { COLOR_GREEN, A_NORMAL, A_NORMAL, COLOR_CYAN },
-	[STYLE_BAD] = { COLOR_RED, A_BOLD, A_BOLD, COLOR_MAGENTA },
+	[STYLE_PLAIN] = { A_NORMAL, A_NORMAL, { -1, -1 }, 0, 0, 0 },
+	[STYLE_DIM] = { A_DIM, A_DIM, { -1, -1 }, 0, 0, 0 },
+	[STYLE_BOLD] = { A_BOLD, A_BOLD, { -1, -1 }, 0, 0, 0 },
+	/* Without colour, the cursor alone is reversed. */
+	[STYLE_HEAD] = { A_NORMAL, A_UNDERLINE, { COLOR_BLACK, COLOR_GREEN }, 0, 0, 0 },
+	[STYLE_HEAD_SORT] = { A_NORMAL, A_UNDERLINE | A_BOLD, { COLOR_BLACK, COLOR_CYAN }, 0, 0,
+		0 },
+	[STYLE_SELECT] = { A_NORMAL, A_REVERSE, { COLOR_BLACK, COLOR_CYAN }, 0, 0, 0 },
+	[STYLE_GOOD] = { A_NORMAL, A_NORMAL, { COLOR_GREEN, -1 }, BRIGHT_CYAN, COLOR_BLUE,
+		COLOR_CYAN },
+	[STYLE_BAD] = { A_BOLD, A_BOLD, { COLOR_RED, -1 }, BRIGHT_MAGENTA, COLOR_RED,
+		COLOR_MAGENTA },
 	/* Yellow would be hard to read on white. */
-	[STYLE_WARN] = { COLOR_RED, A_NORMAL, A_NORMAL, COLOR_MAGENTA },
-	[STYLE_INFO] = { COLOR_CYAN, A_NORMAL, A_NORMAL, 0 },
-	[STYLE_KEY] = { -1, A_BOLD, A_BOLD, 0 },
-	[STYLE_LABEL] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
-	[STYLE_MOMENT] = { COLOR_RED, A_REVERSE | A_BOLD, A_REVERSE | A_BOLD, COLOR_MAGENTA },
+	[STYLE_WARN] = { A_NORMAL, A_NORMAL, { COLOR_RED, -1 }, BRIGHT_YELLOW, COLOR_RED,
+		COLOR_MAGENTA },
+	[STYLE_INFO] = { A_NORMAL, A_NORMAL, { COLOR_CYAN, -1 }, BRIGHT_CYAN, COLOR_BLUE, 0 },
+	[STYLE_KEY] = { A_BOLD, A_BOLD, { -1, -1 }, 0, 0, 0 },
+	[STYLE_LABEL] = { A_NORMAL, A_REVERSE, { COLOR_BLACK, COLOR_CYAN }, 0, 0, 0 },
+	[STYLE_MOMENT] = { A_BOLD, A_REVERSE | A_BOLD, { BRIGHT_WHITE, COLOR_RED }, 0, 0, 0 },
 };
 
 static const char *const glyph_table[GLYPH_COUNT][2] = {
@@ -61,6 +83,7 @@ static const char *const glyph_table[GLYPH_COUNT][2] = {
 static attr_t style_attr[STYLE_COUNT];
 static short style_pair[STYLE_COUNT];
 static bool ascii_only = true, use_braille, use_safe_theme, is_colored;
+static enum draw_background background_found, background_now; /* the terminal's, and the theme's */
 
 static bool colors_wanted(enum tui_color color)
 {
@@ -71,9 +94,31 @@ static bool colors_wanted(enum tui_color color)
 	return color == TUI_COLOR_ALWAYS || !no_color || !*no_color;
 }
 
-static short style_color(int i)
+void draw_colors(
+	enum draw_background on, enum draw_style style, bool safe, short *front, short *back)
 {
-	return use_safe_theme && style_table[i].safe ? style_table[i].safe : style_table[i].color;
+	short known = on == DRAW_DARK	 ? style_table[style].dark
+		      : on == DRAW_LIGHT ? style_table[style].light
+					 : 0;
+
+	*front = known				   ? known
+		 : safe && style_table[style].safe ? style_table[style].safe
+						   : style_table[style].usual.front;
+	*back = style_table[style].usual.back;
+}
+
+static void pair_set(int style, short background)
+{
+	short front, back;
+
+	draw_colors(background_now, (enum draw_style)style, use_safe_theme, &front, &back);
+	if (front >= COLORS)
+		front = (short)(front - BRIGHT);
+	style_pair[style] = 0;
+	if (front < 0)
+		return;
+	style_pair[style] = (short)(style + 1);
+	init_pair(style_pair[style], front, back < 0 ? background : back);
 }
 
 static void init_colors(bool colored)
@@ -89,11 +134,14 @@ static void init_colors(bool colored)
 	for (int i = 0; i < STYLE_COUNT; i++) {
 		style_attr[i] = colored ? style_table[i].colored : style_table[i].mono;
 		style_pair[i] = 0;
-		if (!colored || style_table[i].color < 0)
-			continue;
-		style_pair[i] = (short)(i + 1);
-		init_pair(style_pair[i], style_color(i), background);
+		if (colored)
+			pair_set(i, background);
 	}
+}
+
+void draw_background_set(enum draw_background on)
+{
+	background_found = on;
 }
 
 static bool term_lacks_glyphs(void)
@@ -109,6 +157,8 @@ static bool term_lacks_glyphs(void)
 
 void draw_init(enum tui_color color, bool ascii)
 {
+	if (background_now == DRAW_UNKNOWN)
+		background_now = background_found;
 	ascii_only = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || term_lacks_glyphs();
 	init_colors(colors_wanted(color));
 }
@@ -117,6 +167,9 @@ void draw_configure(
 	enum settings_color color, enum settings_glyphs glyphs, enum settings_theme theme)
 {
 	use_safe_theme = theme == SETTINGS_THEME_SAFE;
+	background_now = theme == SETTINGS_THEME_DARK	 ? DRAW_DARK
+			 : theme == SETTINGS_THEME_LIGHT ? DRAW_LIGHT
+							 : background_found;
 	draw_init((enum tui_color)color, glyphs == SETTINGS_GLYPHS_ASCII);
 	/* An explicit choice holds wherever the locale can encode it. */
 	if (glyphs == SETTINGS_GLYPHS_BLOCKS || glyphs == SETTINGS_GLYPHS_BRAILLE)

@@ -53,6 +53,14 @@ enum draw_glyph {
 	GLYPH_COUNT
 };
 
+/* What colours are drawn on. */
+enum draw_background { DRAW_UNKNOWN, DRAW_DARK, DRAW_LIGHT };
+
+/* What the terminal's background was found to be; before draw_init. */
+void draw_background_set(enum draw_background on);
+/* The colours of a style on a background, of the 16 that terminals have; -1: the terminal's own. */
+void draw_colors(
+	enum draw_background on, enum draw_style style, bool safe, short *front, short *back);
 /*
  * Chooses colours and glyphs; the screen must be open. Colours depend on `color`, then NO_COLOR,
  * then the terminal. Glyphs are ASCII if requested, if the locale is not UTF-8, or if the terminal

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
+#include "tui/background.h"
 #include "tui/draw.h"
 #include "tui/editor.h"
 #include "tui/refresh.h"
@@ -385,6 +386,20 @@ static void loop_run(struct loop *l)
 		loop_draw(l);
 }
 
+/* Not asked where nothing depends on it. */
+static void loop_background(const struct tui_options *options)
+{
+	enum draw_background on = DRAW_UNKNOWN;
+	bool known = options->settings && (options->settings->theme == SETTINGS_THEME_DARK ||
+						  options->settings->theme == SETTINGS_THEME_LIGHT);
+
+	if (!known && options->color != TUI_COLOR_NEVER && term_has_modes() && has_colors())
+		on = background_ask();
+	if (on == DRAW_UNKNOWN)
+		on = background_of_colorfgbg(getenv("COLORFGBG"));
+	draw_background_set(on);
+}
+
 static int loop_all(
 	struct loop *l, const struct tui_source *source, const struct tui_options *options)
 {
@@ -392,6 +407,7 @@ static int loop_all(
 
 	if (err)
 		return err;
+	loop_background(options);
 	draw_init(options->color, options->ascii);
 	screen_init(&l->ui, source, options);
 	l->ui.has_terminal = true;

@@ -47,6 +47,8 @@ static char cell_look(int y, int x)
 	getcchar(&cell, wide, &attrs, &pair, NULL);
 	if (pair > 0)
 		return (char)(pair < 10 ? '0' + pair : 'A' + pair - 10);
+	if (attrs & A_UNDERLINE)
+		return attrs & A_BOLD ? 'U' : 'u';
 	if (attrs & A_REVERSE)
 		return attrs & A_BOLD ? 'R' : 'r';
 	return attrs & A_BOLD ? 'b' : attrs & A_DIM ? 'd' : '.';

@@ -251,7 +251,7 @@ static bool mouse_is_there(void)
 }
 
 /* Terminals with an alternate screen know how to mark pasted text, or ignore the request. */
-static bool can_mark_pastes(void)
+bool term_has_modes(void)
 {
 	const char *alternate = tigetstr("rmcup");
 
@@ -277,7 +277,7 @@ static void leave_prepare(bool mouse)
 		memcpy(term.leave + term.leave_bytes, mouse_off, sizeof(mouse_off) - 1);
 		term.leave_bytes += sizeof(mouse_off) - 1;
 	}
-	if (can_mark_pastes()) {
+	if (term_has_modes()) {
 		memcpy(term.leave + term.leave_bytes, pastes_off, sizeof(pastes_off) - 1);
 		term.leave_bytes += sizeof(pastes_off) - 1;
 	}
@@ -328,7 +328,7 @@ static void mouse_drags(bool on)
 /* Asks that pasted text is marked (bracketed paste), so that it does not run as commands. */
 static void pastes(bool on)
 {
-	if (can_mark_pastes())
+	if (term_has_modes())
 		term_write(on ? pastes_on : pastes_off, sizeof(pastes_on) - 1);
 }
 

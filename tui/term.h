@@ -45,6 +45,8 @@ void term_lend(void);
 void term_take_back(void);
 /* The descriptor that it writes to. */
 int term_out_fd(void);
+/* Does it understand, or at least ignore, what terminfo does not describe? */
+bool term_has_modes(void);
 /* Sends bytes unchanged, between two frames. */
 void term_write(const char *bytes, size_t len);
 /* Reads the size of the terminal and passes it to curses. */

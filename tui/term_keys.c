@@ -86,8 +86,9 @@ static int sequence_key(void)
 		pasting = true;
 	else if (!strcmp(sequence, "[201~"))
 		pasting = false;
-	else
+	else if (strncmp(sequence, "]11;", 4) != 0 && strncmp(sequence, "[?", 2) != 0)
 		return TERM_KEYS_UNKNOWN;
+	/* The last two are answers that came late. */
 	return term_keys_next();
 }
 

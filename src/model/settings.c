@@ -15,7 +15,7 @@
 
 const char *const settings_glyphs_words[] = { "auto", "blocks", "braille", "ascii", NULL };
 const char *const settings_color_words[] = { "auto", "always", "never", NULL };
-const char *const settings_theme_words[] = { "default", "safe", NULL };
+const char *const settings_theme_words[] = { "default", "safe", "dark", "light", NULL };
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
 
@@ -63,7 +63,7 @@ static const struct setting {
 	{ "color", KIND_WORD, offsetof(struct settings, color), settings_color_words,
 		"when to use color: auto, always, never" },
 	{ "theme", KIND_WORD, offsetof(struct settings, theme), settings_theme_words,
-		"default, or safe: no red next to green" },
+		"default: by the terminal's background; dark, light; safe: no red next to green" },
 	{ "mouse", KIND_WORD, offsetof(struct settings, mouse), yes_no, "use the mouse" },
 	{ "header", KIND_WORD, offsetof(struct settings, header), yes_no, "show the header lines" },
 	{ "columns.sites", KIND_ORDER, offsetof(struct settings, order), NULL,

@@ -43,7 +43,12 @@ enum settings_glyphs {
 	SETTINGS_GLYPHS_ASCII
 };
 enum settings_color { SETTINGS_COLOR_AUTO, SETTINGS_COLOR_ALWAYS, SETTINGS_COLOR_NEVER };
-enum settings_theme { SETTINGS_THEME_DEFAULT, SETTINGS_THEME_SAFE /* no red next to green */ };
+enum settings_theme {
+	SETTINGS_THEME_DEFAULT, /* by the terminal's background */
+	SETTINGS_THEME_SAFE, /* no red next to green */
+	SETTINGS_THEME_DARK,
+	SETTINGS_THEME_LIGHT
+};
 
 struct settings {
 	/* All numbers are `unsigned`, so that one table can address them. */

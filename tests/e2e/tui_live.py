@@ -83,7 +83,7 @@ def live_demo():
     pid = 0
     t = Tmux(f"{HEAPTOP} -d 200ms -- {DEMO}")
     try:
-        text = t.wait(r"page_load +demo\.c:\d+", "● LIVE", "RSS", "hwm", "Ops", "faults", r"\[Sites\] Tree", "F10/q")
+        text = t.wait(r"page_load.* demo\.c:\d+", "● LIVE", "RSS", "hwm", "Ops", "faults", r"\[Sites\] Tree", "F10/q")
         assert max(len(l) for l in text.splitlines()) <= 100, f"over 100 columns:\n{text}"
         t.keys("j", "Enter")
         t.wait(r"STACK, \d+ frames", "BLOCK SIZE", "LIFETIME")
@@ -132,7 +132,7 @@ def on_a_small_stack():
     """ncurses alone needs more to start with."""
     t = Tmux(f"prlimit --stack=65536 {HEAPTOP} -d 200ms -- {DEMO}")
     try:
-        t.wait(r"page_load +demo\.c:\d+", "● LIVE")
+        t.wait(r"page_load.* demo\.c:\d+", "● LIVE")
         t.keys("Enter")
         t.wait(r"STACK, \d+ frames")
         t.keys("Escape", "L")
@@ -280,7 +280,7 @@ def attached():
     demo.stdout.readline()  # it runs
     t = Tmux(f"{HEAPTOP} -d 200ms -a {demo.pid}")
     try:
-        text = t.wait(r"page_load +demo\.c:\d+")
+        text = t.wait(r"page_load.* demo\.c:\d+")
         assert "Output" not in text
         t.keys("Tab")
         assert "Output" not in t.wait(r"\[Tree\]")

@@ -25,7 +25,7 @@ TEST(colours_change_no_text)
 /* How a cell of each ink looks without colours; 0: there is no such ink. */
 static char look_in_mono(char look)
 {
-	static const char inks[] = ".bd4R56789ACD", mono[] = ".bdrRRr.b..rR";
+	static const char inks[] = ".bd4R56789ACD", mono[] = ".bduRUr.b..rR";
 	const char *at = strchr(inks, look);
 
 	return look && at ? mono[at - inks] : 0;

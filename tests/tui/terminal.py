@@ -109,7 +109,7 @@ def unknown_sequences_are_no_characters():
     left, other = (b"\x1b[1;5D", b"Ctrl-Left"), b"that key"
     for keys, name in (left, (b"\x1b[1;17D", other), (b"\x1b[15;2~", b"Shift-F5"), (b"\x1bOz", other), left,
                        (b"\x1b[[A", other), left, (b"\xc3\xa4", b"that letter"), (b"\x1bq", b"Alt-q"),
-                       (b"\x1b]11;rgb:0000/0000/0000\x1b\\", other), left, (b"\x1bPq\x1b\\", other), left):
+                       (b"\x1b]10;rgb:0000/0000/0000\x1b\\", other), left, (b"\x1bPq\x1b\\", other), left):
         start = len(s.seen)
         s.keys(keys)
         s.wait_for(name, start)
@@ -138,6 +138,22 @@ def pasted_text_runs_no_command():
     assert s.end() == 0
     assert b"\x1b[?2004l" in s.seen[start:], "the mode stays"
     s.close()
+
+
+def the_background_decides_the_colours():
+    """A terminal that does not answer is waited for no longer than a moment; a late answer is no key."""
+    for value, color in (("0;15", b"\x1b[34m"), ("15;0", b"\x1b[96m"), ("", b"\x1b[36m")):
+        s = Screen(env=dict(ENV, COLORFGBG=value))
+        s.wait_for(b"LIVE")
+        assert b"\x1b]11;?" in s.seen, "the background was not asked for"
+        assert color in s.seen, (value, s.seen)
+        start = len(s.seen)
+        s.keys(b"\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?62;c" + b"_")
+        s.wait_for(b"_ does nothing", start)
+        assert b"that key" not in s.seen[start:]
+        s.keys(b"Q")
+        assert s.end() == 0
+        s.close()
 
 
 def an_unknown_terminal_runs_no_sequence():
@@ -507,7 +523,8 @@ if __name__ == "__main__":
         sys.exit(0)
     signal.alarm(280)
     for test in (quits_by_key, lone_escape_is_no_sequence, unknown_sequences_are_no_characters,
-                 pasted_text_runs_no_command, an_unknown_terminal_runs_no_sequence, ends_by_signal, control_c_ends,
+                 pasted_text_runs_no_command, an_unknown_terminal_runs_no_sequence,
+                 the_background_decides_the_colours, ends_by_signal, control_c_ends,
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,

@@ -47,7 +47,7 @@ TEST(what_is_written_is_read)
 		s.show_hidden = i / 2 % 2;
 		s.glyphs = i % 4;
 		s.color = i % 3;
-		s.theme = i / 3 % 2;
+		s.theme = i / 3 % 4;
 		s.mouse = i / 4 % 2;
 		s.header = i / 5 % 2;
 		s.delay_ms = 100 + i * 297;

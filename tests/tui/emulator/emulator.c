@@ -86,19 +86,29 @@ static char color_letter(const VTermColor *color)
 {
 	if (color->type & VTERM_COLOR_DEFAULT_MASK)
 		return '-';
-	return (char)(VTERM_COLOR_IS_INDEXED(color) && color->indexed.idx < 8
-			      ? '0' + color->indexed.idx
-			      : '?');
+	if (!VTERM_COLOR_IS_INDEXED(color) || color->indexed.idx > 15)
+		return '?';
+	return (char)(color->indexed.idx < 8 ? '0' + color->indexed.idx
+					     : 'a' + color->indexed.idx - 8);
 }
 
-/* Four letters per cell: colour, background, b bold, r reverse. libvterm has no dim. */
+/* b bold, u underlined, U both. */
+static char weight_letter(const VTermScreenCell *cell)
+{
+	if (cell->attrs.underline)
+		return cell->attrs.bold ? 'U' : 'u';
+	return cell->attrs.bold ? 'b' : '.';
+}
+
+/* Four letters per cell: colour (a to h are the bright ones), background, weight, r reverse.
+ * libvterm has no dim. */
 static void put_looks(int row, int cols)
 {
 	for (int col = 0; col < cols; col++) {
 		VTermScreenCell cell = cell_at(row, col);
 
 		printf("%c%c%c%c", color_letter(&cell.fg), color_letter(&cell.bg),
-			cell.attrs.bold ? 'b' : '.', cell.attrs.reverse ? 'r' : '.');
+			weight_letter(&cell), cell.attrs.reverse ? 'r' : '.');
 	}
 	putchar('\n');
 }
