@@ -25,11 +25,6 @@ int attach_check(pid_t pid, char *message)
 	struct attach_process p;
 	int rc = attach_check_process(pid, message);
 
-	if (rc == 0 && attach_check_launched(pid)) {
-		snprintf(message, ATTACH_MESSAGE_MAX,
-			"%d cannot be attached to: it was started under heaptop", (int)pid);
-		rc = -EALREADY;
-	}
 	if (rc == 0)
 		rc = attach_process_open(&p, pid, message);
 	if (rc == 0)
@@ -48,8 +43,7 @@ static enum attach_state state_of(const struct attach_process *p)
 	if (a && attach_process_read(p, a)) {
 		attach_jumps_look(&there, p, a);
 		if (a->state == HT_ATTACHED_PREPARED)
-			state = there.clear == 0 && there.set > 0 ? ATTACH_RECORDED
-								  : ATTACH_BROKEN_OFF;
+			state = there.clear == 0 ? ATTACH_RECORDED : ATTACH_BROKEN_OFF;
 		else if (there.set > 0)
 			state = ATTACH_BROKEN_OFF;
 	}
@@ -156,11 +150,6 @@ int attach_end(
 	*stays = 0;
 	message[0] = '\0';
 	rc = attach_check_process(pid, message);
-	if (rc == 0 && attach_check_launched(pid)) {
-		snprintf(message, ATTACH_MESSAGE_MAX,
-			"%d cannot be detached: it was started under heaptop", (int)pid);
-		rc = -ENOTSUP;
-	}
 	if (rc == 0)
 		rc = attach_process_open(&j.process, pid, message);
 	if (rc != 0)

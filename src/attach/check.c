@@ -185,19 +185,3 @@ int attach_check_process(pid_t pid, char *message)
 		rc = checks[i](&s);
 	return rc;
 }
-
-bool attach_check_launched(pid_t pid)
-{
-	char path[PATH_MAX_HERE], *text;
-	const char *preload = NULL;
-	size_t bytes;
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)proc_memory_tid(pid));
-	text = proc_file_read_all(path, &bytes);
-	for (size_t at = 0; text && at < bytes; at += strlen(text + at) + 1)
-		if (strncmp(text + at, "LD_PRELOAD=", 11) == 0)
-			preload = text + at;
-	preload = preload ? strstr(preload, "libheaptop") : NULL;
-	free(text);
-	return preload != NULL && proc_maps_name(pid, "libheaptop.so") == 1;
-}

@@ -8,7 +8,5 @@
 
 /* 0, or -errno with a message: what stands against it, and what would help. */
 int attach_check_process(pid_t pid, char *message);
-/* Whether it has had our library since its start, and records. */
-bool attach_check_launched(pid_t pid);
 
 #endif

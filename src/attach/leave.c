@@ -16,6 +16,7 @@
 #include "src/attach/prove.h"
 #include "src/trace/stack.h"
 
+#define RETRIES	    20u /* in one stop, threads that are inside go on for a moment */
 #define PART_MOST   4096u /* bytes of a thread's part of the library's data */
 #define LEAVE_STACK (32u << 10) /* bytes: heaptop_detach makes system calls and little else */
 
@@ -64,6 +65,18 @@ static bool is_inside(
 	if ((t->regs.rip >= m->start && t->regs.rip < m->end) || is_entering(t, a))
 		return true;
 	return is_marked(p, t, a) && trace_stack_has(&p->image, t, m->start, m->end);
+}
+
+struct inside {
+	const struct attach_process *process;
+	const struct ht_attached *list;
+};
+
+static bool is_inside_now(void *ctx, const struct trace_thread *t)
+{
+	const struct inside *i = ctx;
+
+	return is_inside(i->process, t, i->list);
 }
 
 static size_t inside_count(
@@ -155,6 +168,7 @@ static int descriptors_close(struct attach_job *j, struct trace_stop *s)
 
 static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leaving *l)
 {
+	struct inside inside = { &j->process, &l->list };
 	int rc = attach_park_clear_left(&j->process);
 
 	if (rc != 0 || !j->process.library)
@@ -164,8 +178,10 @@ static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leav
 		rc = attach_jumps_clear(&j->process, &l->list);
 	if (rc != 0)
 		return rc;
+	for (unsigned n = 0; n < RETRIES && trace_stop_retry(s, is_inside_now, &inside) > 0; n++)
+		;
 	l->inside = inside_count(&j->process, s, &l->list);
-	return l->inside > 0 ? -EAGAIN : release_call(j, s, &l->list);
+	return l->inside > 0 || !s->whole ? -EAGAIN : release_call(j, s, &l->list);
 }
 
 static int leave_phase(struct attach_job *j, void *ctx)

@@ -39,10 +39,10 @@ static void modules_name(struct attach_process *p)
 			p->loader = m;
 		else if (strncmp(trace_image_name(m->map), "libpthread", 10) == 0)
 			p->threads = m;
-		else if (is_library(m->map) &&
-			 trace_image_symbol(&p->image, m, HT_ATTACHED_DATA, &s)) {
+		else if (is_library(m->map)) {
 			p->library = m;
-			p->at = s.at;
+			if (trace_image_symbol(&p->image, m, HT_ATTACHED_DATA, &s))
+				p->at = s.at;
 		}
 	}
 }
@@ -59,6 +59,13 @@ int attach_process_renew(struct attach_process *p)
 
 static int understand(struct attach_process *p, char *message)
 {
+	if (p->library && p->at == 0) {
+		snprintf(message, ATTACH_MESSAGE_MAX,
+			"%d cannot be attached to: its libheaptop.so is of another version of "
+			"heaptop; restart the program",
+			(int)p->pid);
+		return -EPROTO;
+	}
 	if (!p->libc || !p->loader) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
 			"%d cannot be attached to: it does not use glibc; nothing can be loaded "
