@@ -12,6 +12,7 @@
 
 #include "preload/reentry.h"
 #include "preload/next_operators.h"
+#include "preload/old_version.h"
 #include "preload/record.h"
 #include "preload/sample.h"
 #include "preload/state.h"
@@ -20,6 +21,11 @@
 
 /* The cleanup's unwind entry names these; programs without C++ have none, and need none. */
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+OLD_VERSION(dlopen, "2.2.5");
+OLD_VERSION(dlsym, "2.2.5");
 
 struct guard {
 	bool entered;
@@ -61,7 +67,7 @@ static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 /* `symbol` of the C++ runtime, wherever that was loaded. */
 static void *runtime_symbol(const char *symbol)
 {
-	void *runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	void *runtime = dlopen ? dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
 	return runtime ? dlsym(runtime, symbol) : NULL;
 }

@@ -15,6 +15,7 @@
 #include "preload/lifecycle.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
+#include "preload/old_version.h"
 #include "preload/record.h"
 
 #define HOOK __attribute__((visibility("default")))
@@ -24,6 +25,11 @@ int __fork(void);
 int hook_daemon(int nochdir, int noclose);
 int hook_forkpty(int *master, char *name, const struct termios *t, const struct winsize *size);
 int hook_forkpty_2_34(int *master, char *name, const struct termios *t, const struct winsize *size);
+
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+OLD_VERSION(dlopen, "2.2.5");
+OLD_VERSION(dlsym, "2.2.5");
 
 /* Only for references to glibc's version (exports.map). */
 __asm__(".symver hook_daemon, daemon@GLIBC_2.2.5\n"
@@ -88,7 +94,7 @@ static int null_open(void)
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
 	struct stat st;
 
-	if (fd >= 0 && fstat(fd, &st) == 0) {
+	if (fd >= 0 && syscall(SYS_fstat, fd, &st) == 0) {
 		if (S_ISCHR(st.st_mode) && st.st_rdev == DEV_NULL)
 			return fd;
 		errno = ENODEV;
@@ -136,7 +142,7 @@ HOOK int hook_daemon(int nochdir, int noclose)
 /* Before glibc 2.34 it is in a separate library, which a plugin may have loaded. */
 static void *forkpty_late(void)
 {
-	void *library = dlopen("libutil.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *library = dlopen ? dlopen("libutil.so.1", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
 	return library ? dlsym(library, "forkpty") : NULL;
 }

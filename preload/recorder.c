@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/old_version.h"
 #include "preload/signals.h"
 #include "preload/stack_memory.h"
 #include "preload/thread_pointer.h"
@@ -22,6 +23,9 @@
 int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
 int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
 int pthread_key_delete(unsigned key) __attribute__((weak)); /* takes no lock in any glibc */
+OLD_VERSION(pthread_key_create, "2.2.5");
+OLD_VERSION(pthread_setspecific, "2.2.5");
+OLD_VERSION(pthread_key_delete, "2.2.5");
 
 struct counter_owner recorder_shared;
 

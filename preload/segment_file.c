@@ -12,7 +12,7 @@ bool segment_file_is_ours(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	return syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 	       (st.st_mode & 077) == 0;
 }
 

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
+#include "preload/old_version.h"
+
 #define VERSION_HIDDEN 0x8000u /* of an entry of DT_VERSYM: not the default version */
 #define VERSION_FIRST  2u /* lower numbers are no version */
 #define WORD_BITS      (8u * sizeof(ElfW(Addr)))
@@ -26,7 +28,13 @@
 
 /* Missing in musl's loader, which may load us in children of a launch, and which ends the program
  * for an undefined symbol. */
-int dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
+extern struct r_debug _r_debug __attribute__((weak));
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+OLD_VERSION(dlopen, "2.2.5");
+OLD_VERSION(dlsym, "2.2.5");
+
+extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
 /* The name looked up, not terminated, and its hash by DT_GNU_HASH's rule. */
 struct sought {
@@ -216,16 +224,15 @@ static void *list_search(const struct link_map *map, const char *name, const str
 	return p;
 }
 
-/* The loader's entry for this library. NULL: not available. */
+/* The loader's entry for this library. NULL: not available. It is found once, by the constructor at
+ * the latest. */
 static const struct link_map *self(void)
 {
 	static const struct link_map *map;
-	void *found = NULL;
-	Dl_info info;
 
-	if (!map && dladdr1 &&
-		dladdr1((const void *)(uintptr_t)self, &info, &found, RTLD_DL_LINKMAP))
-		map = found;
+	if (!map && &_r_debug)
+		for (map = _r_debug.r_map; map && map->l_ld != our_dynamic;)
+			map = map->l_next;
 	return map;
 }
 
@@ -253,7 +260,7 @@ static bool is_in_order(void)
  * address, so it must never be a tail call. */
 static __attribute__((noinline)) void *ask_next(const char *name)
 {
-	void *p = dlsym(RTLD_NEXT, name);
+	void *p = dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 
 	__asm__ volatile("" : "+r"(p) : : "memory");
 	return p;
@@ -262,7 +269,7 @@ static __attribute__((noinline)) void *ask_next(const char *name)
 /* Not RTLD_DEFAULT: that searches a library linked with -Bsymbolic first, as ours is. */
 static void *ask_first(const char *name)
 {
-	void *program = dlopen(NULL, RTLD_LAZY);
+	void *program = dlopen && dlsym ? dlopen(NULL, RTLD_LAZY) : NULL;
 
 	return program ? dlsym(program, name) : NULL;
 }

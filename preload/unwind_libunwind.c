@@ -21,7 +21,13 @@
 #include <libunwind.h>
 
 #include "preload/modules.h"
+#include "preload/old_version.h"
 #include "preload/state.h"
+
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+OLD_VERSION(dlopen, "2.2.5");
+OLD_VERSION(dlsym, "2.2.5");
 
 #define STRINGIFY(x) #x
 #define NAME(symbol) STRINGIFY(symbol) /* libunwind's headers add a prefix by macro */
@@ -90,10 +96,8 @@ static void redirect_slot(const struct link_map *map, const Elf64_Rela *r, const
 static void redirect_calls(void *lib)
 {
 	const Elf64_Dyn *table, *bytes, *symbols, *strings;
-	struct link_map *map;
+	const struct link_map *map = lib; /* in glibc a handle is that */
 
-	if (dlinfo(lib, RTLD_DI_LINKMAP, &map) != 0)
-		return;
 	table = dynamic_entry(map, DT_JMPREL);
 	bytes = dynamic_entry(map, DT_PLTRELSZ);
 	symbols = dynamic_entry(map, DT_SYMTAB);
@@ -112,7 +116,9 @@ static void redirect_calls(void *lib)
 static bool load(void)
 {
 	/* DEEPBIND: its own functions and libc's malloc, whatever the program defines. */
-	void *lib = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	void *lib = dlopen && dlsym
+			    ? dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)
+			    : NULL;
 	int (*set_policy)(unw_addr_space_t, unw_caching_policy_t);
 	unw_addr_space_t *local;
 
@@ -135,7 +141,8 @@ bool unwind_libunwind_load(void)
 
 	/* Our failed lookups are not the program's error. A successful call clears the state;
 	 * dlerror would translate it, under a lock of libc's that this thread may hold. */
-	(void)dlsym(RTLD_DEFAULT, "free");
+	if (dlsym)
+		(void)dlsym(RTLD_DEFAULT, "free");
 	return loaded;
 }
 

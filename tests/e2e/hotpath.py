@@ -10,7 +10,7 @@ from proving import (B, HEAPTOP, LIBRARY, ROOT, add_case, case, check, check_equ
                      run, run_cases, scratch, target)
 
 TLS_BYTES_MAX = 64
-NEWEST_GLIBC = (2, 34)  # of a Debian 12 build: dlsym moved into libc there
+NEWEST_GLIBC = (2, 17)  # whatever it is built with: containers have older ones
 
 
 def preloaded():
