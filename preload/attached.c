@@ -44,7 +44,10 @@ int heaptop_detach(struct ht_attached *a)
 
 	if (a->unlisted != 0)
 		return finish(a, -E2BIG, "too many of its functions are patched");
-	lifecycle_detach();
+	if (a->state == HT_ATTACHED_RELEASED)
+		lifecycle_unmap();
+	else
+		lifecycle_detach();
 	(void)finish(a, 0, "");
 	errno = saved;
 	return 0;

@@ -232,12 +232,26 @@ static int patch(const char **why)
 	return -ENOTSUP;
 }
 
-/* Undoes what attach_started and later steps did. */
+/* A segment that nothing uses any more. To unmap it takes a while, in which all threads would stand
+ * still. */
+static struct segment left;
+
+void lifecycle_unmap(void)
+{
+	segment_unmap(&left);
+}
+
+/* Undoes what attach_started and later steps did; the segment stays mapped until lifecycle_unmap.
+ */
 static void session_end(void)
 {
 	inner_detach();
 	recorder_detach();
-	segment_unmap(&state_segment);
+	lifecycle_unmap();
+	left = state_segment;
+	state_segment.header = NULL;
+	state_segment.places = NULL;
+	state_segment.bytes = 0;
 	attach_forget();
 	sample_detach();
 	coop_forget();
@@ -314,10 +328,12 @@ static void attach_prepare(struct attaching *t)
 		dl_iterate_phdr(attach_locked, t);
 	if (t->rc == 0 && !t->own)
 		t->rc = -ENOSYS;
-	if (t->rc == 0)
+	if (t->rc == 0) {
 		other_note();
-	else
+	} else {
 		session_end();
+		lifecycle_unmap();
+	}
 }
 
 int lifecycle_attach(const struct ht_attached *a, const char **why)
@@ -330,6 +346,7 @@ int lifecycle_attach(const struct ht_attached *a, const char **why)
 	/* Relaxed: one viewer at a time; no other thread starts what is off. */
 	if (!ht_cas_relaxed_32(&phase, &off, PHASE_STARTING))
 		return -EBUSY;
+	lifecycle_unmap();
 	environment_give(a);
 	signals = signals_block();
 	ht_add_relaxed_32(&state_session, 1);

@@ -13,7 +13,8 @@
  * To detach, the viewer stops all threads and takes all jumps out, where they still are; the
  * objects of some may be gone. When all threads are stopped and outside (the word and the byte of
  * each are 0, and its instruction pointer is not in the library's code), it fills the part of each
- * with zeros, and has any one call heaptop_detach, which makes system calls only and takes no lock.
+ * with zeros, and has any one call heaptop_detach, which makes system calls only and takes no lock;
+ * then, while the others go on, once more: that unmaps the segment.
  * A thread that returns into the library later finds nothing of before. A thread that a signal
  * handler abandoned in a hook by longjmp seems to be inside for ever: no word of its stack leads
  * into the library's code.
