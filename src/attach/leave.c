@@ -125,29 +125,42 @@ static struct trace_thread *thread_choose(const struct attach_job *j, struct tra
 	return other;
 }
 
-static int release_call(struct attach_job *j, struct trace_stop *s, struct ht_attached *a)
+/* What all threads must stand still for, and then the rest. */
+static int release_calls(
+	struct attach_job *j, struct trace_stop *s, struct trace_remote *r, struct ht_attached *a)
 {
 	uint64_t function = attach_process_function(&j->process, HT_ATTACHED_DETACH);
 	uint64_t args[TRACE_REMOTE_ARGS] = { j->process.at };
+	int rc = 0;
+
+	(void)attach_load_close(j, r);
+	parts_clear(&j->process, s, a);
+	if (a->state == HT_ATTACHED_PREPARED)
+		rc = trace_remote_call(r, function, args, ATTACH_CALL_NS);
+	if (rc == 0 && !attach_process_read(&j->process, a))
+		rc = -EPROTO;
+	if (rc != 0 || a->state == HT_ATTACHED_NONE)
+		return rc;
+	if (a->state == HT_ATTACHED_PREPARED)
+		return a->result < 0 ? a->result : -EIO;
+	trace_remote_release_others(r);
+	attach_phase_went_on(j);
+	return trace_remote_call(r, function, args, ATTACH_CALL_NS);
+}
+
+static int release(struct attach_job *j, struct trace_stop *s, struct ht_attached *a)
+{
 	struct trace_thread *t = thread_choose(j, s);
 	struct trace_remote r;
 	int rc;
 
-	if (!t || !function)
-		return t ? -EPROTO : -EAGAIN;
+	if (!t)
+		return -EAGAIN;
 	rc = trace_remote_begin(
 		&r, s, t, &j->process.memory, &j->process.code, j->process.filtered);
-	if (rc != 0)
-		return rc;
-	(void)attach_load_close(j, &r);
-	parts_clear(&j->process, s, a);
-	if (a->state == HT_ATTACHED_PREPARED)
-		rc = trace_remote_call(&r, function, args, ATTACH_CALL_NS);
-	if (!trace_remote_end(&r) && rc == 0)
-		rc = -EIO;
-	if (rc == 0 && attach_process_read(&j->process, a) && a->state == HT_ATTACHED_PREPARED)
-		rc = a->result < 0 ? a->result : -EIO;
-	return rc;
+	if (rc == 0)
+		rc = release_calls(j, s, &r, a);
+	return trace_remote_end(&r) || rc != 0 ? rc : -EIO;
 }
 
 /* There is no library, but perhaps what it was to be loaded from. */
@@ -181,7 +194,7 @@ static int leave_stopped(struct attach_job *j, struct trace_stop *s, struct leav
 	for (unsigned n = 0; n < RETRIES && trace_stop_retry(s, is_inside_now, &inside) > 0; n++)
 		;
 	l->inside = inside_count(&j->process, s, &l->list);
-	return l->inside > 0 || !s->whole ? -EAGAIN : release_call(j, s, &l->list);
+	return l->inside > 0 || !s->whole ? -EAGAIN : release(j, s, &l->list);
 }
 
 static int leave_phase(struct attach_job *j, void *ctx)
