@@ -232,26 +232,27 @@ static int patch(const char **why)
 	return -ENOTSUP;
 }
 
-/* A segment that nothing uses any more. To unmap it takes a while, in which all threads would stand
- * still. */
+/* A segment that nothing uses any more, but for what a thread may just be about to read. To unmap
+ * it takes a while, in which all threads would stand still. */
 static struct segment left;
 
 void lifecycle_unmap(void)
 {
+	recorder_unmap();
+	if (left.header && left.header == state_segment.header) {
+		state_segment.header = NULL;
+		state_segment.places = NULL;
+		state_segment.bytes = 0;
+	}
 	segment_unmap(&left);
 }
 
-/* Undoes what attach_started and later steps did; the segment stays mapped until lifecycle_unmap.
- */
+/* Undoes what attaching did; segment and recorders stay mapped until lifecycle_unmap. */
 static void session_end(void)
 {
 	inner_detach();
 	recorder_detach();
-	lifecycle_unmap();
 	left = state_segment;
-	state_segment.header = NULL;
-	state_segment.places = NULL;
-	state_segment.bytes = 0;
 	attach_forget();
 	sample_detach();
 	coop_forget();

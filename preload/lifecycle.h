@@ -29,7 +29,7 @@ int lifecycle_attach(const struct ht_attached *a, const char **why);
 /* It ends. No thread is in a hook, and none has anything of the session left (shm/attached.h).
  * Makes system calls only, and takes no lock. */
 void lifecycle_detach(void);
-/* Unmaps the segment that this has left. */
+/* Unmaps the segment and the recorders that this has left. The other threads may run. */
 void lifecycle_unmap(void);
 
 /* The process is about to end by exit, _exit or quick_exit. */

@@ -115,6 +115,13 @@ static void on_thread_exit(void *value)
 
 void recorder_detach(void)
 {
+	if (has_key && pthread_key_delete)
+		pthread_key_delete(key);
+	has_key = false;
+}
+
+void recorder_unmap(void)
+{
 	for (uint32_t slot = 0; slot < recorders_end; slot++) {
 		if (recorders[slot])
 			discard(recorders[slot], false);
@@ -122,9 +129,6 @@ void recorder_detach(void)
 	}
 	recorders_end = 0;
 	stack_memory_forked();
-	if (has_key && pthread_key_delete)
-		pthread_key_delete(key);
-	has_key = false;
 }
 
 void recorder_start(void)

@@ -45,9 +45,11 @@ void recorder_start(void);
 /* In a forked child that has a segment of its own: this thread starts without a recorder. The
  * recorders of its parent's other threads stay mapped. */
 void recorder_forked(void);
-/* A viewer detaches: releases all recorders, while no thread is in a hook; and the key whose
- * destructor ends them. Threads forget theirs (shm/attached.h). Makes system calls only. */
+/* A viewer detaches: releases the key whose destructor ends recorders, while no thread is in a
+ * hook; threads forget theirs (shm/attached.h). */
 void recorder_detach(void);
+/* After that: unmaps all recorders. Makes system calls only. */
+void recorder_unmap(void);
 /* Slow path of recorder_current: at a thread's first event, or without a recorder. */
 struct recorder *recorder_claim(void);
 

@@ -114,7 +114,7 @@ static inline bool attached_end(void)
 	for (unsigned i = 0; i <= attached_thread_count; i++)
 		memset((void *)(uintptr_t)(attached_threads[i] + (uint64_t)attached->state_at), 0,
 			attached->state_bytes);
-	return attached_detach(attached) == 0 && right && outside;
+	return attached_detach(attached) == 0 && attached_detach(attached) == 0 && right && outside;
 }
 
 /* All code of files, by a sum (FNV-1a): what is executable now was, and is the same. */
