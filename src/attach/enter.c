@@ -295,7 +295,8 @@ static int caught_enter(struct attach_job *j, struct entering *e)
 		if (rc != 0)
 			break;
 		caught_wait(j, e, CAUGHT_NS);
-		caught += attach_park_arrived(&e->park, j);
+		e->park.caught = attach_park_arrived(&e->park, j);
+		caught += e->park.caught;
 		rc = attach_phase_run(j, enter_phase, e);
 		if (rc != -EAGAIN)
 			break;

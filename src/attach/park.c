@@ -22,6 +22,7 @@
 #include "src/util/clock.h"
 
 #define PARK_MS	     50u /* longer than it takes us to stop the process, on a busy machine, too */
+#define PARK_MOST    16u /* times as long, where we have come too late */
 #define CALIBRATE_NS 2000000
 #define FUNCTION_MOST                                                                              \
 	(64u << 10) /* bytes of an allocator's entry that are searched for branches                \
@@ -209,6 +210,7 @@ static uint64_t ticks_of(uint64_t ms)
 int attach_park_begin(struct attach_park *k)
 {
 	*k = (struct attach_park){ .limit = ticks_of(PARK_MS), .list = malloc(sizeof(*k->list)) };
+	k->limit_most = k->limit * PARK_MOST;
 	return k->list ? 0 : -ENOMEM;
 }
 
@@ -318,10 +320,21 @@ void attach_park_arm(const struct attach_park *k, const struct attach_job *j, bo
 		sizeof(word));
 }
 
-struct trace_thread *attach_park_find(const struct attach_park *k, const struct attach_job *j,
+/* Nobody waits: a handler may have left by longjmp, or we came too late. Then the next waits
+ * longer. */
+static void missed(struct attach_park *k, const struct attach_job *j)
+{
+	struct park_pad_data none = { 0 };
+
+	k->limit = k->limit * 2 < k->limit_most ? k->limit * 2 : k->limit_most;
+	none.limit = k->limit;
+	(void)trace_memory_write(&j->process.memory, k->pad + PARK_PAD_CODE, &none, sizeof(none));
+}
+
+struct trace_thread *attach_park_find(struct attach_park *k, const struct attach_job *j,
 	struct trace_stop *s, struct user_regs_struct *regs)
 {
-	const struct park_pad_data none = { .limit = k->limit };
+	bool arrived = attach_park_arrived(k, j);
 	unsigned number;
 
 	for (size_t i = 0; i < s->count; i++) {
@@ -335,8 +348,9 @@ struct trace_thread *attach_park_find(const struct attach_park *k, const struct 
 		regs->rip = k->function[number];
 		return t;
 	}
-	/* A handler may have left by longjmp. */
-	(void)trace_memory_write(&j->process.memory, k->pad + PARK_PAD_CODE, &none, sizeof(none));
+	if (arrived || k->caught)
+		missed(k, j);
+	k->caught = false;
 	return NULL;
 }
 

@@ -2,7 +2,7 @@
 /*
  * For a process none of whose threads is proved: a thread is caught where the program calls its
  * allocator. The entries of malloc, calloc, realloc and free are patched for that, and lead to a
- * pad, where the first thread that the program has sent there waits for us, for PARK_MS at most;
+ * pad, where the first thread that the program has sent there waits for us, for PARK_MS at first;
  * others go on. Without us nobody waits more than once. The thread that stopped the process, but
  * for attach_park_arrived and attach_park_arm.
  */
@@ -16,7 +16,10 @@
 struct attach_park {
 	uint64_t pad; /* 0: there is none */
 	uint64_t function[ATTACH_PARK_ENTRIES];
-	uint64_t limit; /* PARK_MS in ticks of the processor's clock */
+	/* How long a thread waits, in ticks of the processor's clock: PARK_MS at first, longer
+	 * where we came too late. */
+	uint64_t limit, limit_most;
+	bool caught; /* a thread was seen to wait: attach_park_arrived */
 	struct ht_attached *list; /* its jumps: the same form as our library's */
 	bool armed; /* the jumps are written */
 };
@@ -31,7 +34,7 @@ bool attach_park_arrived(const struct attach_park *k, const struct attach_job *j
 /* The next one that comes is caught; or, false, the one that waits goes on, and nobody is. */
 void attach_park_arm(const struct attach_park *k, const struct attach_job *j, bool arm);
 /* The thread that waits, and its registers as they were at the entry. NULL: it has gone on. */
-struct trace_thread *attach_park_find(const struct attach_park *k, const struct attach_job *j,
+struct trace_thread *attach_park_find(struct attach_park *k, const struct attach_job *j,
 	struct trace_stop *s, struct user_regs_struct *regs);
 /* Takes the jumps out. 0 or -errno. */
 int attach_park_clear(struct attach_park *k, const struct attach_job *j);
