@@ -13,12 +13,13 @@ import tempfile
 import zlib
 
 from rows import deadline, fault_target
-from proving import HEAPTOP, check, check_equal, environment, run, scratch, wait_for
+from proving import B, HEAPTOP, check, check_equal, environment, run, scratch, wait_for
 from sides import seen
 
 TOOL = os.environ.get("ATTACH", "").split()
 OURS = re.compile(r"heaptop")
 ENDS_S = 120
+TARGETS = os.path.join(B, "tests", "faults", "targets")
 
 # ---- the page (targets/attach_page.h) -------------------------------------------------------------
 
@@ -109,8 +110,9 @@ def running(name, *args, prefix=(), instead=None, is_forked=False, says=b"0 wron
 # ---- attach and detach ----------------------------------------------------------------------------
 
 def viewer(pid, *options, prefix=(), **variables):
-    """One frame of a viewer: what ran, the report if there is one."""
-    command = [*prefix, HEAPTOP, "-b", "-n", "1", "-d", "0.1", "--format", "json", "--top", "0", *options, "-a", str(pid)]
+    """One frame of a viewer, which leaves the program recorded: what ran, the report if there is one."""
+    command = [*prefix, HEAPTOP, "-b", "-n", "1", "-d", "0.1", "--keep", "--format", "json", "--top", "0", *options,
+               "-a", str(pid)]
     done = run(command, timeout=ENDS_S, env=environment(**variables))
     return done, json.loads(done.stdout) if done.stdout else None
 
@@ -121,15 +123,20 @@ def begin(pid, *options, **how):
         done = run([*TOOL, "begin", str(pid)], timeout=ENDS_S)
         check_equal(done.returncode, 0, "status of attaching (%s)" % done.stderr.decode(errors="replace"))
         return None
-    return watched(pid, "--keep", *options, **how)
-
-
-def watched(pid, *options, **how):
-    """What a viewer says of a program."""
     done, report = viewer(pid, *options, **how)
     check_equal(done.returncode, 0, "status of attaching (%s)" % done.stderr.decode(errors="replace"))
     check(report, "no report of %d" % pid)
+    check((report["attach"] or {}).get("state") != "outside", done.stderr.decode(errors="replace"))
     return report
+
+
+def has_names(report):
+    return all(f["function"] for s in report["sites"] for f in s["stack"] if TARGETS in (f["module"] or TARGETS))
+
+
+def watched(pid, **how):
+    """What a viewer says of a program that is recorded, when it has looked up the names of all the program's functions."""
+    return wait_for(lambda: next(filter(has_names, [begin(pid, **how)]), None), "all functions have names")
 
 
 def end(pid, prefix=(), **variables):
@@ -140,11 +147,15 @@ def end(pid, prefix=(), **variables):
 
 
 def refused(pid, *options, says="", prefix=()):
-    """An attempt that must fail with one line."""
-    command = [*TOOL, "begin", str(pid)] if TOOL else [HEAPTOP, "-b", "-n", "1", "--keep", *options, "-a", str(pid)]
-    done = run([*prefix, *command], timeout=ENDS_S)
+    """An attempt that must fail, with one line, so that the program is watched from outside. The line."""
+    if TOOL:
+        done = run([*prefix, *TOOL, "begin", str(pid)], timeout=ENDS_S)
+        check(done.returncode, "it was attached to")
+        return done.stderr.decode(errors="replace")
+    done, report = viewer(pid, *options, prefix=prefix)
     text = done.stderr.decode(errors="replace")
-    check_equal(done.returncode, 125, "status of attaching (%s)" % text)
+    if done.returncode == 0:
+        check_equal((report["attach"] or {}).get("state"), "outside", "how it is watched (%s)" % text)
     check(says in text, "%r is not in: %s" % (says, text))
     return text
 

@@ -94,7 +94,7 @@ def accounts(library):
         for number in range(1, 1 + times(2, 20)):
             begin(program.pid)
             words = program.phase(number, 4)
-            report = begin(program.pid)
+            report = watched(program.pid)
             check_account(report, words, library or "glibc")
             end(program.pid)
 
@@ -113,7 +113,7 @@ def allocator_inside():
         same = Same(program.pid)
         begin(program.pid)
         words = program.phase(1, 4)
-        check_account(begin(program.pid), words, "jemalloc inside the program")
+        check_account(watched(program.pid), words, "jemalloc inside the program")
         end(program.pid)
         same.check()
 
@@ -221,7 +221,7 @@ def before():
         for field, want in (("before_bytes", held["held_bytes"]), ("before_blocks", held["held_blocks"])):
             check(abs(first[field] - want) <= want / 1000 + 64, "%s is %d, the program has %d" % (field, first[field], want))
         words = program.phase(1, 4)
-        report = begin(program.pid)
+        report = watched(program.pid)
         old = [s for s in heap_sites(report) if is_before(s)]
         check_equal(total(old, "frees"), words["old_freed"], "frees of older blocks")
         check_equal(first["before_bytes"] - total(old, "live_bytes"), words["old_freed_bytes"], "bytes of those")
@@ -234,7 +234,7 @@ def attached_again():
         program.arrived(4)
         for number in range(1, 4):
             begin(program.pid)
-            report = begin(program.pid) if program.phase(number, 4) else None
+            report = watched(program.pid) if program.phase(number, 4) else None
             check_account(report, program.alive(), "time %d" % number)
             end(program.pid)
             program.page.write(arrived=0, phase=number)
@@ -359,7 +359,7 @@ def same_sites():
             if not preloaded:
                 begin(program.pid)
             program.phase(1, 1)
-            reports.append(sites_of_work(begin(program.pid) if not preloaded else watched(program.pid)))
+            reports.append(sites_of_work(watched(program.pid)))
     attached, launched = reports
     check(len(launched) > 100, "only %d sites" % len(launched))
     for one, other in zip(attached, launched):

@@ -67,14 +67,18 @@ static NOINLINE void *attach_born(size_t bytes, unsigned how)
 
 	switch (how % 5) {
 	case 0:
-		return calloc(1, bytes);
+		p = calloc(1, bytes);
+		break;
 	case 1:
-		return posix_memalign(&p, 64, bytes) ? NULL : p;
+		p = posix_memalign(&p, 64, bytes) ? NULL : p;
+		break;
 	case 2:
-		return aligned_alloc(32, (bytes + 31) / 32 * 32);
+		p = aligned_alloc(32, (bytes + 31) / 32 * 32);
+		break;
 	default:
 		p = malloc(bytes);
 	}
+	__asm__ volatile("" : "+r"(p) : : "memory"); /* no tail call */
 	return p;
 }
 
@@ -82,6 +86,7 @@ static NOINLINE void *attach_grown(void *p, size_t bytes)
 {
 	void *bigger = realloc(p, bytes);
 
+	__asm__ volatile("" : "+r"(bigger) : : "memory");
 	return bigger;
 }
 
