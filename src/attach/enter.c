@@ -324,7 +324,10 @@ static int enter_by_malloc(struct attach_job *j, struct entering *e)
 	if (rc == 0)
 		rc = attach_phase_repeat(j, park_phase, e);
 	if (rc == -ETIMEDOUT)
-		attach_phase_refuse(j, rc, "its threads could not be stopped all at once");
+		attach_phase_refuse(j, rc,
+			"none of its threads could be used in time (--attach-timeout; the last "
+			"thread checked was %s)",
+			e->why ? e->why : "busy");
 	if (rc == 0)
 		rc = caught_enter(j, e);
 	if (e->park.armed) {

@@ -4,6 +4,7 @@ must be the same before and after. ATTACH: a command that is called with begin o
 Not a test itself."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -109,12 +110,21 @@ def running(name, *args, prefix=(), instead=None, is_forked=False, says=b"0 wron
 
 # ---- attach and detach ----------------------------------------------------------------------------
 
-def viewer(pid, *options, prefix=(), **variables):
-    """One frame of a viewer, which leaves the program recorded: what ran, the report if there is one."""
-    command = [*prefix, HEAPTOP, "-b", "-n", "1", "-d", "0.1", "--keep", "--format", "json", "--top", "0", *options,
+def last_object(text):
+    """Of JSON objects one after the other."""
+    found, at = None, 0
+    while at < len(text):
+        found, at = json.JSONDecoder().raw_decode(text, at)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return found
+
+
+def viewer(pid, *options, prefix=(), frames=1, **variables):
+    """Some frames of a viewer, which leaves the program recorded: what ran, and the last report."""
+    command = [*prefix, HEAPTOP, "-b", "-n", str(frames), "-d", "0.1", "--keep", "--format", "json", "--top", "0", *options,
                "-a", str(pid)]
     done = run(command, timeout=ENDS_S, env=environment(**variables))
-    return done, json.loads(done.stdout) if done.stdout else None
+    return done, last_object(done.stdout.decode())
 
 
 def begin(pid, *options, **how):
@@ -131,12 +141,14 @@ def begin(pid, *options, **how):
 
 
 def has_names(report):
-    return all(f["function"] for s in report["sites"] for f in s["stack"] if TARGETS in (f["module"] or TARGETS))
+    """All functions of the program but _start."""
+    return all(f["function"] for s in report["sites"] for f in s["stack"][:-1] if TARGETS in (f["module"] or TARGETS))
 
 
-def watched(pid, **how):
+def watched(pid):
     """What a viewer says of a program that is recorded, when it has looked up the names of all the program's functions."""
-    return wait_for(lambda: next(filter(has_names, [begin(pid, **how)]), None), "all functions have names")
+    frames = itertools.count(2, 4)
+    return wait_for(lambda: next(filter(has_names, [begin(pid, frames=next(frames))]), None), "all functions have names")
 
 
 def end(pid, prefix=(), **variables):

@@ -271,12 +271,12 @@ def computing():
 
 @row("G20", "the only thread is in a handler, or never allocates: it is borrowed nevertheless")
 def refused_unprovable():
-    for name, how in (("attach_handler", "alone"), ("attach_computes", "never")):
+    for name, how, says in (("attach_handler", "alone", "could be used"), ("attach_computes", "never", "malloc")):
         with running(name, how) as program:
             program.goes_on()
             same = Same(program.pid)
             for _ in range(times(1, 20)):
-                refused(program.pid, "--attach-timeout", "1", says="alloc")
+                refused(program.pid, "--attach-timeout", "1", says=says)
                 program.goes_on()
                 same.check()
     with running("attach_handler", "with") as program:
