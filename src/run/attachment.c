@@ -416,6 +416,10 @@ static int detach_say(const struct detaching *d, pid_t pid, char *msg, size_t ca
 		snprintf(msg, cap, "%s", d->why);
 		return d->error;
 	}
+	if (d->done == 0) {
+		snprintf(msg, cap, "no such process: %d", (int)pid);
+		return -ESRCH;
+	}
 	if (d->done == 1)
 		snprintf(who, sizeof(who), "process %d", (int)pid);
 	else
@@ -465,32 +469,65 @@ int attachment_detach_process(pid_t pid, const struct options *o, char *msg, siz
 	struct detaching d = { .timeout_ns = o->attach.timeout_ns };
 
 	detach_one(&d, pid);
-	if (d.done == 0 && d.failed == 0) {
-		snprintf(msg, cap, "no such process: %d", (int)pid);
-		return -ESRCH;
-	}
 	return detach_say(&d, pid, msg, cap);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
-void attachment_leave(struct attachment *a)
+/* A process that was killed leaves what it had; one that has called exit leaves nothing. */
+static void remains_say(const struct attachment *a)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_identity id;
+
+	if (read_identity_of_file(a->path, &id, message) == 0 && id.state != HT_STATE_EXITED)
+		fprintf(stderr,
+			"heaptop: process %d was killed; to inspect its heap: heaptop -r %s\n",
+			(int)a->options->pid, a->path);
+}
+
+static bool has_ended(pid_t pid)
+{
+	uint64_t ticks;
+
+	return proc_start_ticks(pid, &ticks) == -ESRCH;
+}
+
+/* Detaches from those that still run. */
+static void all_leave(struct attachment *a)
 {
 	char message[ATTACH_MESSAGE_MAX];
+	int rc = attachment_detach(a, message, sizeof(message));
 
-	if (a->facts.how == SNAP_ATTACH_OUTSIDE) {
+	if (rc == 0)
+		fprintf(stderr, "heaptop: %s\n", message);
+	else if (rc != -ESRCH)
+		failure_print(message);
+}
+
+static void keep_say(pid_t pid)
+{
+	fprintf(stderr,
+		"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to end "
+		"that: "
+		"heaptop --detach %d\n",
+		(int)pid, (int)pid, (int)pid);
+}
+
+void attachment_leave(struct attachment *a)
+{
+	pid_t pid = a->options->pid;
+
+	if (a->facts.how == SNAP_ATTACH_OUTSIDE)
 		fprintf(stderr, "heaptop: %s\n", a->notice);
-	} else if (attachment_is_ours(a) && a->keep) {
-		fprintf(stderr,
-			"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to "
-			"end that: heaptop --detach %d\n",
-			(int)a->options->pid, (int)a->options->pid, (int)a->options->pid);
-	} else if (attachment_is_ours(a)) {
-		if (attachment_detach(a, message, sizeof(message)) == 0)
-			fprintf(stderr, "heaptop: %s\n", message);
-		else
-			failure_print(message);
-	}
+	if (!attachment_is_ours(a))
+		return;
+	if (has_ended(pid))
+		remains_say(a);
+	else if (a->keep)
+		keep_say(pid);
+	if (!a->keep)
+		all_leave(a);
 }
 
 /* Whether a process still writes into it. */
@@ -504,7 +541,8 @@ static int unused_remove(void *ctx, const struct target_segment *s)
 {
 	const uint64_t *family = ctx;
 
-	if (s->family == *family && s->state != TARGET_UNREADABLE && !is_in_use(s))
+	if (s->family == *family && s->state != TARGET_UNREADABLE && s->state != TARGET_DEAD &&
+		!is_in_use(s))
 		read_remove_file(s->path);
 	return 0;
 }

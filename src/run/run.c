@@ -502,7 +502,7 @@ static bool is_ours_to_remove(const struct run *r)
 {
 	if (!r->watch || r->options->mode == OPTIONS_READ)
 		return false;
-	return r->child.pid || attachment_is_ours(r->attachment) ||
+	return r->child.pid ||
 	       session_identity(process_tree_session(r->watch))->state == HT_STATE_EXITED;
 }
 
