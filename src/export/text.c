@@ -108,11 +108,12 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_putc(out, '\n');
 }
 
-static void text_before(struct strbuf *out, const struct snap_totals *t)
+static void text_before(struct strbuf *out, const struct snapshot *s)
 {
+	const struct snap_totals *t = &s->totals;
 	char found[UNITS_MAX + 8], blocks[UNITS_MAX + 8], rest[UNITS_MAX + 8];
 
-	if (!t->has_before)
+	if (!t->has_before || s->attach.how == SNAP_ATTACH_OUTSIDE)
 		return;
 	strbuf_printf(out, "before    %s byte%s in %s block%s were there at attach; ",
 		units_exact(found, t->before_found_bytes), units_plural(t->before_found_bytes),
@@ -400,7 +401,7 @@ static void text_process(
 {
 	text_head(out, s, o);
 	text_live(out, s, o);
-	text_before(out, &s->totals);
+	text_before(out, s);
 	text_traffic(out, s, o);
 	text_range(out, s, o);
 	text_proc(out, &s->proc);

@@ -83,6 +83,53 @@ int leak_before_running(struct read_segment *segment, struct leak_space *space,
 	return rc;
 }
 
+static void classes_sum(struct ht_before *b, const struct leak_blocks *blocks, uint32_t site)
+{
+	for (uint32_t i = 0; i < blocks->count; i++) {
+		struct ht_before_class *c = &b->of[blocks->block[i].site - site];
+
+		c->blocks++;
+		c->bytes += blocks->block[i].size;
+	}
+}
+
+/* One reading of what may change meanwhile. 0, or -EAGAIN if it does not add up. */
+static int outside_read(
+	struct leak_space *space, const struct read_before *before, struct ht_before *b)
+{
+	const struct leak_blocks none = { 0 };
+	struct leak_blocks blocks = { 0 };
+	struct leak_heap_walk walk;
+	int rc = blocks_find(space, &none, before->site, &blocks, &walk);
+
+	*b = (struct ht_before){ .ns = clock_monotonic_ns() };
+	if (rc == 0)
+		classes_sum(b, &blocks, before->site);
+	leak_blocks_free(&blocks);
+	return rc == 0 && !walk.whole ? -EAGAIN : rc;
+}
+
+int leak_before_outside(struct read_segment *segment, pid_t pid, struct leak_progress *progress)
+{
+	struct leak_space space;
+	struct read_before before;
+	struct ht_before b;
+	int rc = read_before(segment, &before);
+
+	if (rc == 0 && before.site == 0)
+		rc = -ENOENT;
+	if (rc == 0)
+		rc = leak_space_open(&space, pid);
+	if (rc != 0)
+		return rc == -EACCES ? -EPERM : rc;
+	space.progress = progress;
+	rc = -EAGAIN;
+	for (unsigned i = 0; i < RUNNING_TRIES && rc == -EAGAIN; i++)
+		rc = outside_read(&space, &before, &b);
+	leak_space_close(&space);
+	return rc == 0 ? read_before_replace(segment, &b) : rc;
+}
+
 /* ---- one instant, for all viewers ---- */
 
 struct search {
@@ -123,13 +170,9 @@ static int publish(struct search *s)
 	int rc;
 
 	memcpy(b.of, s->freed, sizeof(b.of));
-	for (uint32_t i = 0; i < s->fresh.count; i++) {
-		struct ht_before_class *c = &b.of[s->fresh.block[i].site - s->before.site];
-
-		c->blocks++;
-		c->bytes += s->fresh.block[i].size;
+	classes_sum(&b, &s->fresh, s->before.site);
+	for (uint32_t i = 0; i < s->fresh.count; i++)
 		s->out->bytes += s->fresh.block[i].size;
-	}
 	s->out->blocks = s->fresh.count;
 	rc = read_before_other(s->access.segment, &b.of[BEFORE_OTHER]);
 	return rc != 0 ? rc : read_before_publish(s->access.segment, &b);

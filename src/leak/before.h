@@ -39,6 +39,13 @@ int leak_before_publish(struct read_segment *segment, pid_t pid, struct leak_pro
 int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
 	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole);
 /*
+ * For a running program that is not recorded: counts all blocks of glibc's heaps in its segment,
+ * which only the viewer has, and which before_prepare was called for. Replaces what it counted
+ * before. 0; -EAGAIN: the heap changed too fast, and nothing was counted; -EPERM: it cannot be
+ * read; or -errno.
+ */
+int leak_before_outside(struct read_segment *segment, pid_t pid, struct leak_progress *progress);
+/*
  * For a map of a running program, where a row of chunks may change as it is read: adds the blocks
  * to `blocks`, which is finished and stays so. If they are not all known: none, and *partial. 0 or
  * -errno.

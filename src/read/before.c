@@ -95,12 +95,20 @@ int read_before_other(struct read_segment *s, struct ht_before_class *out)
 
 int read_before_publish(struct read_segment *s, const struct ht_before *b)
 {
-	const size_t after = offsetof(struct ht_before, reserved);
-	uint64_t at = region_at(s), there = 0, bytes = 0;
-	int rc = read_at(s, at, &there, sizeof(there));
+	uint64_t there = 0;
+	int rc = read_at(s, region_at(s), &there, sizeof(there));
 
 	if (rc != 0 || there != 0)
 		return rc != 0 ? rc : -EEXIST;
+	return read_before_replace(s, b);
+}
+
+int read_before_replace(struct read_segment *s, const struct ht_before *b)
+{
+	const size_t after = offsetof(struct ht_before, reserved);
+	uint64_t at = region_at(s), bytes = 0;
+	int rc;
+
 	for (unsigned i = 0; i < HT_BEFORE_CLASSES; i++)
 		bytes += b->of[i].bytes;
 	rc = read_header_put(s, at + after, b->reserved, sizeof(*b) - after);

@@ -114,6 +114,8 @@ int read_before_freed(
 int read_before_other(struct read_segment *s, struct ht_before_class *out);
 /* Writes what was there, for all readers, once. 0, -EEXIST: it is there already, or -errno. */
 int read_before_publish(struct read_segment *s, const struct ht_before *b);
+/* The same, again and again, in a segment that no program has. 0 or -errno. */
+int read_before_replace(struct read_segment *s, const struct ht_before *b);
 
 /* The program-wide words. */
 struct read_totals {

@@ -20,6 +20,7 @@
 #include "src/run/attach_progress.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
+#include "src/run/outside.h"
 #include "src/run/signals.h"
 #include "src/target/prepare.h"
 #include "src/target/processes.h"
@@ -43,6 +44,8 @@ struct attachment {
 	struct member member[OPTIONS_PIDS_MAX];
 	unsigned count;
 	struct snap_attach facts;
+	struct outside *outside; /* reads the heap; NULL: it is not watched from outside, or cannot
+				    be read */
 	bool keep;
 	char advice[COMMAND_MAX]; /* how to start it under heaptop; "": unknown */
 	char notice[ATTACH_MESSAGE_MAX + COMMAND_MAX + 64];
@@ -208,6 +211,7 @@ static int outside_open(struct attachment *a, const char *reason)
 	member_add(a, pid, p);
 	a->facts.how = SNAP_ATTACH_OUTSIDE;
 	snprintf(a->path, sizeof(a->path), "%s", prepare_path(p));
+	a->outside = outside_start(a->path, pid);
 	snprintf(a->notice, sizeof(a->notice), "watching from outside: %s%s", reason,
 		how_to_start(a));
 	return 0;
@@ -553,6 +557,7 @@ void attachment_free(struct attachment *a)
 
 	if (!a)
 		return;
+	outside_stop(a->outside);
 	family = attachment_family(a);
 	for (unsigned i = 0; i < a->count; i++)
 		prepare_end(a->member[i].prepared, false);

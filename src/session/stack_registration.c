@@ -166,6 +166,23 @@ static const struct module *module_get(struct stack_registration *s, uint32_t mo
 	return rc == 0 ? &s->modules[module] : NULL;
 }
 
+/* Whether no program writes the segment: it shows what can be read from outside. */
+static bool is_outside(const struct stack_registration *s)
+{
+	struct read_identity id;
+
+	return read_identity(s->segment, &id) == 0 && id.state == HT_STATE_PREPARED;
+}
+
+/* What is there before a recording that never begins is all that there is. */
+static const char *before_name(const struct stack_registration *s, uint32_t function)
+{
+	static const char front[] = "before attach, ";
+	const char *name = ht_function_name(function);
+
+	return is_outside(s) ? name + sizeof(front) - 1 : name;
+}
+
 /*
  * Converts a stack of the segment to frames; 0 while one of its modules is unavailable. A stack
  * without frames gets one that says so, or what its blocks are.
@@ -191,7 +208,7 @@ static uint32_t frames_make(struct stack_registration *s, const struct read_fram
 	if (!m)
 		return 0;
 	out[0] = (struct frame){ .module = m->snap,
-		.function = ht_function_is_before(function) ? ht_function_name(function)
+		.function = ht_function_is_before(function) ? before_name(s, function)
 							    : "(stack not recorded)" };
 	return 1;
 }
@@ -202,7 +219,7 @@ static const char *alloc_function(
 	if (site->flags & HT_SITE_ANCESTOR)
 		return "(deeper calls not kept)";
 	if (ht_function_is_before(function))
-		return "before attach";
+		return is_outside(s) ? "in use" : "before attach";
 	return function ? allocators_function(&s->allocators, s->segment, function) : "several";
 }
 

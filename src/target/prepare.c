@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "shm/before.h"
 #include "shm/directories.h"
 #include "shm/segment.h"
 #include "src/proc/proc.h"
@@ -288,6 +289,7 @@ void prepare_describe(struct prepared *p, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	n = proc_file_read(path, h->command, sizeof(h->command));
 	h->command_bytes = n > 0 ? (uint32_t)n : 0;
+	(void)before_prepare(&p->segment); /* without: its heap is not shown */
 }
 
 static int header_put(const char *path, size_t at, const void *word, size_t bytes)

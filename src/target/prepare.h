@@ -28,7 +28,8 @@ int prepare_bind_running(struct prepared *p, pid_t pid);
 /* Gives it to the user of the process that it is assigned to, who must be able to open it. Only
  * root can. 0 or -errno. */
 int prepare_give(struct prepared *p, pid_t pid);
-/* Fills in the command line and the executable of a process that has no library to do so. */
+/* Fills in the command line and the executable of a process that has no library to do so, and makes
+ * the sites for what it has. */
 void prepare_describe(struct prepared *p, pid_t pid);
 /* Takes a segment out of its family: its program will remove it at its end. 0 or -errno. */
 int prepare_disown(const char *path);

@@ -314,7 +314,9 @@ def outside():
         done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
         rep = json.loads(done.stdout)
         check_equal((rep["attach"]["state"], rep["process"]["state"]), ("outside", "running"), "state")
-        check(rep["proc"]["rss"] > 0 and rep["sites"] == [] and rep["memory"]["rss"] > 0, rep)
+        check(rep["proc"]["rss"] > 0 and rep["memory"]["rss"] > 0, rep)
+        check({s["function"] for s in rep["sites"]} == {"in use"}, rep["sites"])
+        check_equal(total(rep["sites"], "live_bytes"), rep["totals"]["live_bytes"], "its heap")
         for option in ("--report", "--leak-check", "--sample=1M"):
             done = run([HEAPTOP, option, *(["-b"] if "sample" in option else []), "-a", str(pid)])
             check_equal(done.returncode, 125, "status with " + option)

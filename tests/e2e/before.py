@@ -5,10 +5,11 @@ and a leak scan reads them, against the program's own account."""
 
 import json
 import os
+import signal
 import subprocess
 
 from proving import (HEAPTOP, allocator, case, check, check_equal, environment, frames_of, heap_sites, run, run_cases, scratch,
-                     segment_files, target, total)
+                     segment_files, target, total, wait_for)
 
 # What the program does not know of: of each thread libc's array of its data, and the loader's
 # entry of our library.
@@ -176,6 +177,24 @@ def leaks():
                     [("before attach", 7, 7 * 712)], copying)
         check(found["reachable"]["blocks"] >= program.account()[2], "reachable")
     detach(program)
+
+
+@case("of a program that is watched from outside, what it has in use is shown")
+def outside():
+    program = Program()
+    for turn in range(2):
+        _, _, blocks, usable = program.account()
+        os.kill(program.pid, signal.SIGSTOP)  # which is why it is not attached to
+        wait_for(lambda: " T " in open("/proc/%d/stat" % program.pid, encoding="utf-8").read(), "its stop")
+        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(program.pid)])
+        os.kill(program.pid, signal.SIGCONT)
+        rep = json.loads(done.stdout)
+        check_equal(rep["attach"]["state"], "outside", "state")
+        check(0 <= rep["totals"]["live_blocks"] - blocks < OWN_BLOCKS, "blocks in turn %d" % turn)
+        check(0 <= rep["totals"]["live_bytes"] - usable < OWN_BYTES, "bytes in turn %d" % turn)
+        check(all(frames_of(s)[0].startswith("<= ") for s in rep["sites"]), rep["sites"])
+        program.does("turn 10")
+    program.end()
 
 
 @case("a program that was started under heaptop has nothing from before")
