@@ -369,17 +369,6 @@ struct detaching {
 	unsigned children;
 };
 
-/* A program that carries the library from its start keeps it, and can only record less. */
-static void launched_advise(pid_t pid, char message[ATTACH_MESSAGE_MAX])
-{
-	if (!strstr(message, "started under heaptop"))
-		return;
-	snprintf(message, ATTACH_MESSAGE_MAX,
-		"cannot detach from process %d: it was started under heaptop; to record next to "
-		"nothing from now on: heaptop -b -n 1 --sample 64M -a %d",
-		(int)pid, (int)pid);
-}
-
 static void detach_one(struct detaching *d, pid_t pid)
 {
 	struct attach_pauses p = { 0 };
@@ -395,7 +384,6 @@ static void detach_one(struct detaching *d, pid_t pid)
 		d->done++;
 		d->stays += stays;
 	} else if (rc != -ESRCH && d->failed++ == 0) {
-		launched_advise(pid, message);
 		d->error = rc;
 		memcpy(d->why, message, sizeof(d->why));
 	}

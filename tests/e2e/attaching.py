@@ -15,16 +15,16 @@ import struct
 import subprocess
 import termios
 
-from proving import (HEAPTOP, TARGETS, case, check, check_equal, environment, frames_of, run, run_cases, scratch,
+from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, frames_of, run, run_cases, scratch,
                      segment_files, segments, sites_named, target, total, wait_for)
 
 
 class Asked:
     """The program, by itself, perhaps under another name. It answers what it is asked."""
 
-    def __init__(self, program=None):
+    def __init__(self, program=None, **variables):
         self.process = subprocess.Popen([program or target("asked")], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, env=environment())
+                                        stdout=subprocess.PIPE, env=environment(**variables))
         self.pid = int(self.process.stdout.readline())
 
     def ask(self, line):
@@ -331,24 +331,19 @@ def outside():
         check_equal(process.wait(60), 0, "the end")
 
 
-@case("a program that was started under heaptop keeps its library, and the refusal says what to do")
+@case("a program that carries the library from its start is detached from, and attached to again")
 def launched():
-    started = subprocess.Popen([HEAPTOP, "--report", "-o", os.path.join(scratch, "report"), "--", target("asked")],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
-    pid = started.stdout.readline().decode().strip()
-    done = run([HEAPTOP, "--detach", pid])
-    check_equal((done.returncode, done.stdout), (125, b""), "status and output")
-    check(b"it was started under heaptop; to record next to nothing from now on: " in done.stderr, done.stderr)
-    advice = done.stderr.decode().rsplit("heaptop ", 1)[1].split()
-    rep = run([HEAPTOP, *advice])
-    check_equal(rep.returncode, 0, rep.stderr)
-    started.stdin.write(b"turn 1\n")
-    started.stdin.flush()
-    check_equal(started.stdout.readline(), b"done\n", "the answer")
-    text = run([HEAPTOP, "-b", "-n", "1", "-a", pid]).stdout
-    check(b"sampled 1/64M" in text, text)
-    started.stdin.close()
-    check_equal(started.wait(60), 0, "the end")
+    asked = Asked(None, LD_PRELOAD=LIBRARY)
+    asked.ask("keep 20")
+    check_equal(total(sites_named(frame(asked), "asked_keep"), "live_blocks"), 20, "kept from the start")
+    check("detached from process %d: " % asked.pid in detach(asked.pid), "what --detach says")
+    check_left(asked)
+    attach(asked)
+    asked.ask("keep 5")
+    check_equal(total(sites_named(frame(asked), "asked_keep"), "live_blocks"), 5, "kept since")
+    detach(asked.pid)
+    check_left(asked)
+    asked.end()
 
 
 @case("--readonly changes nothing in a program")
