@@ -35,6 +35,7 @@
 struct member {
 	pid_t pid;
 	struct prepared *prepared;
+	bool attached;
 };
 
 struct attachment {
@@ -43,7 +44,8 @@ struct attachment {
 	char path[256]; /* of the first process's segment */
 	struct member member[OPTIONS_PIDS_MAX];
 	unsigned count;
-	struct snap_attach facts;
+	unsigned attached; /* of them: attached to, and not detached from */
+	struct snap_attach facts; /* of the first */
 	struct outside *outside; /* reads the heap; NULL: it is not watched from outside, or cannot
 				    be read */
 	bool keep;
@@ -81,9 +83,10 @@ static struct prepared *segment_make(const struct attachment *a, pid_t pid, char
 	return NULL;
 }
 
-static void member_add(struct attachment *a, pid_t pid, struct prepared *p)
+static void member_add(struct attachment *a, pid_t pid, struct prepared *p, bool attached)
 {
-	a->member[a->count++] = (struct member){ pid, p };
+	a->member[a->count++] = (struct member){ pid, p, attached };
+	a->attached += attached;
 }
 
 /* What the process had before is found once, before the first frame: another pause. Without it,
@@ -156,7 +159,7 @@ static int process_attach(struct attachment *a, pid_t pid, char *message)
 		prepare_end(p, true);
 		return rc;
 	}
-	member_add(a, pid, p);
+	member_add(a, pid, p, true);
 	return 0;
 }
 
@@ -208,7 +211,7 @@ static int outside_open(struct attachment *a, const char *reason)
 		return failure_print_errno("cannot read the process in /proc", rc);
 	}
 	prepare_describe(p, pid);
-	member_add(a, pid, p);
+	member_add(a, pid, p, false);
 	a->facts.how = SNAP_ATTACH_OUTSIDE;
 	snprintf(a->path, sizeof(a->path), "%s", prepare_path(p));
 	a->outside = outside_start(a->path, pid);
@@ -319,7 +322,7 @@ int attachment_open(struct attachment **out, const struct options *o)
 	a->options = o;
 	a->keep = o->attach.keep;
 	rc = first_open(a);
-	if (rc == 0 && a->facts.how != SNAP_ATTACH_OUTSIDE && !o->readonly)
+	if (rc == 0 && !o->readonly)
 		others_open(a);
 	return rc;
 }
@@ -348,7 +351,7 @@ const char *attachment_notice(const struct attachment *a)
 
 bool attachment_is_ours(const struct attachment *a)
 {
-	return a && a->count && a->facts.how == SNAP_ATTACH_DONE;
+	return a && a->attached;
 }
 
 void attachment_keep(struct attachment *a)
@@ -365,6 +368,7 @@ struct detaching {
 	unsigned done, failed;
 	int error;
 	char why[ATTACH_MESSAGE_MAX]; /* of the first that failed */
+	pid_t last; /* that was done */
 	pid_t child[OPTIONS_PIDS_MAX];
 	unsigned children;
 };
@@ -382,6 +386,7 @@ static void detach_one(struct detaching *d, pid_t pid)
 		d->pauses.longest_ns = p.longest_ns;
 	if (rc == 0) {
 		d->done++;
+		d->last = pid;
 		d->stays += stays;
 	} else if (rc != -ESRCH && d->failed++ == 0) {
 		d->error = rc;
@@ -413,7 +418,7 @@ static int detach_say(const struct detaching *d, pid_t pid, char *msg, size_t ca
 		return -ESRCH;
 	}
 	if (d->done == 1)
-		snprintf(who, sizeof(who), "process %d", (int)pid);
+		snprintf(who, sizeof(who), "process %d", (int)d->last);
 	else
 		snprintf(who, sizeof(who), "%u processes", d->done);
 	snprintf(msg, cap, "detached from %s: %u pause%s, the longest %s; %s stays there, inert",
@@ -426,7 +431,8 @@ static int detach_say(const struct detaching *d, pid_t pid, char *msg, size_t ca
 static void all_detach(struct attachment *a, struct detaching *d)
 {
 	for (unsigned i = 0; i < a->count; i++)
-		detach_one(d, a->member[i].pid);
+		if (a->member[i].attached)
+			detach_one(d, a->member[i].pid);
 	d->family = attachment_family(a);
 	target_list(child_take, d);
 	for (unsigned i = 0; i < d->children; i++)
@@ -438,7 +444,7 @@ int attachment_detach(struct attachment *a, char *msg, size_t cap)
 	struct detaching d = { .timeout_ns = a->options->attach.timeout_ns };
 	int rc;
 
-	if (a->facts.how == SNAP_ATTACH_OUTSIDE || a->facts.how == SNAP_ATTACH_ENDED) {
+	if (!a->attached && a->facts.how != SNAP_ATTACH_NOT) {
 		snprintf(msg, cap, "the process is not recorded");
 		return -EALREADY;
 	}
@@ -448,7 +454,9 @@ int attachment_detach(struct attachment *a, char *msg, size_t cap)
 		detach_one(&d, a->options->pid);
 	pauses_add(&a->facts, &d.pauses);
 	rc = detach_say(&d, a->options->pid, msg, cap);
-	if (rc == 0) {
+	if (rc == 0)
+		a->attached = 0;
+	if (rc == 0 && a->facts.how == SNAP_ATTACH_DONE) {
 		a->facts.how = SNAP_ATTACH_ENDED;
 		snprintf(a->notice, sizeof(a->notice), "%s; the figures are those of that moment",
 			msg);
@@ -514,10 +522,11 @@ void attachment_leave(struct attachment *a)
 		fprintf(stderr, "heaptop: %s\n", a->notice);
 	if (!attachment_is_ours(a))
 		return;
-	if (has_ended(pid))
+	if (a->facts.how == SNAP_ATTACH_DONE && has_ended(pid))
 		remains_say(a);
-	else if (a->keep)
-		keep_say(pid);
+	for (unsigned i = 0; a->keep && i < a->count; i++)
+		if (a->member[i].attached && !has_ended(a->member[i].pid))
+			keep_say(a->member[i].pid);
 	if (!a->keep)
 		all_leave(a);
 }
@@ -548,7 +557,7 @@ void attachment_free(struct attachment *a)
 	outside_stop(a->outside);
 	family = attachment_family(a);
 	for (unsigned i = 0; i < a->count; i++)
-		prepare_end(a->member[i].prepared, false);
+		prepare_end(a->member[i].prepared, !a->member[i].attached);
 	if (family)
 		target_list(unused_remove, &family);
 	free(a);

@@ -196,6 +196,28 @@ def several():
     two.end()
 
 
+@case("programs are attached to beside one that is recorded already, and beside one that cannot be")
+def beside():
+    first, second = Asked.take(), Asked.take()
+    attach(first)
+    status, _, err = finish(viewer("-b", "-n", "1", "-a", "%d,%d" % (first.pid, second.pid)), second)
+    check_equal(status, 0, err)
+    check("detached from process %d: " % second.pid in err and "process %d:" % first.pid not in err, err)
+    check_equal(len(segment_files()), 1, "segments: the first program's")
+    detach(first.pid)
+    os.kill(first.pid, signal.SIGSTOP)
+    wait_for(lambda: " T " in open("/proc/%d/stat" % first.pid, encoding="utf-8").read(), "its stop")
+    try:
+        status, out, err = finish(viewer("-b", "-n", "1", "-a", "%d,%d" % (first.pid, second.pid)), second)
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    check_equal(status, 0, err)
+    check("watching from outside: it is stopped" in out and "detached from process %d: " % second.pid in err, err)
+    check_left(first, second)
+    first.end()
+    second.end()
+
+
 @case("--tree takes the children that run already")
 def tree():
     parent = subprocess.Popen(["/bin/sh", "-c", "sleep 300 & sleep 300 & wait"], env=environment(),
