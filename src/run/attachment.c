@@ -90,14 +90,15 @@ static void member_add(struct attachment *a, pid_t pid, struct prepared *p, bool
 }
 
 /* What the process had before is found once, before the first frame: another pause. Without it,
- * call sites have what was allocated since. */
-static void before_find(struct attachment *a, pid_t pid, struct prepared *p)
+ * call sites have what was allocated since. A viewer that attached may have been killed before it
+ * did so. */
+static void before_find(struct attachment *a, pid_t pid, const char *path)
 {
 	struct read_segment *s;
 	struct leak_before found;
 	char message[TRACE_MESSAGE_MAX > READ_MESSAGE_MAX ? TRACE_MESSAGE_MAX : READ_MESSAGE_MAX];
 
-	s = read_open(prepare_path(p), message);
+	s = a->options->readonly ? NULL : read_open(path, message);
 	if (!s)
 		return;
 	if (leak_before_publish(s, pid, NULL, &found, message) == 0 && !found.known)
@@ -127,7 +128,7 @@ static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *mes
 	if (rc == 0) {
 		pauses_add(&a->facts, &pauses);
 		attach_progress_say(&progress, "finding what it had before");
-		before_find(a, pid, p);
+		before_find(a, pid, prepare_path(p));
 	}
 	attach_progress_end(&progress);
 	return rc;
@@ -273,6 +274,7 @@ static int first_open(struct attachment *a)
 
 	if (rc == 0) {
 		snprintf(a->path, sizeof(a->path), "%s", found.path);
+		before_find(a, a->options->pid, found.path);
 		return 0;
 	}
 	return rc == -ESRCH ? failure_print(message) : first_attach(a);
@@ -287,8 +289,10 @@ static void other_open(struct attachment *a, pid_t pid)
 	struct target_segment found;
 	int rc = target_find(pid, &found, message);
 
-	if (rc == 0)
+	if (rc == 0) {
+		before_find(a, pid, found.path);
 		return;
+	}
 	if (rc != -ESRCH && a->count < OPTIONS_PIDS_MAX)
 		rc = process_attach(a, pid, message);
 	if (rc)

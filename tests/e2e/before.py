@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 
-from proving import (HEAPTOP, allocator, case, check, check_equal, environment, frames_of, heap_sites, run, run_cases, scratch,
+from proving import (B, HEAPTOP, LIBRARY, allocator, case, check, check_equal, environment, frames_of, heap_sites, run, run_cases, scratch,
                      segment_files, target, total, wait_for)
 
 # What the program does not know of: of each thread libc's array of its data, and the loader's
@@ -176,6 +176,24 @@ def leaks():
         check_equal([(s["function"], s["blocks"], s["bytes"]) for s in lost],
                     [("before attach", 7, 7 * 712)], copying)
         check(found["reachable"]["blocks"] >= program.account()[2], "reachable")
+    detach(program)
+
+
+@case("what a viewer that was killed has left undone, the next one finds")
+def left_undone():
+    program = Program()
+    done = run([os.path.join(B, "tests", "tools", "attach"), str(program.pid), "begin", LIBRARY])
+    check_equal(done.returncode, 0, done.stdout)
+    program.does("mark")
+    _, _, blocks, _ = program.account()
+    program.does("turn 20")
+    rep = frame(program)
+    check_frame(rep)
+    old, _, live, _ = program.account()
+    own = rep["totals"]["before_found_blocks"] - blocks
+    check(0 <= own < OWN_BLOCKS, "%d blocks more" % own)
+    check_equal(rep["totals"]["before_blocks"] - old, own, "old blocks")
+    check_equal(rep["totals"]["live_blocks"] - live, own, "live blocks")
     detach(program)
 
 
