@@ -9,6 +9,7 @@
 
 #include "preload/event_wait.h"
 #include "preload/next_allocator.h"
+#include "preload/reentry.h"
 #include "preload/sample.h"
 #include "preload/tick.h"
 #include "preload/unwind.h"
@@ -293,6 +294,14 @@ void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, u
 
 /* ---- blocks from before ---- */
 
+/* Whether the active hook is free's, called by libc's malloc itself. */
+static bool is_of_malloc(void)
+{
+	uintptr_t frame = state_thread.busy & ~REENTRY_IN_REALLOC;
+
+	return frame != 0 && next_called_by_malloc(frame);
+}
+
 bool event_is_before(const void *p, uint64_t *usable)
 {
 	struct wrong_free what;
@@ -324,7 +333,7 @@ bool event_unknown_free(struct recorder *r, const void *p, enum ht_function func
 
 	if (next_is_arena(p))
 		return false;
-	if (sample_was_on())
+	if (sample_was_on() || is_of_malloc())
 		return true;
 	if (event_is_before(p, &usable)) {
 		event_before_free(r, p, usable);

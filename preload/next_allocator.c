@@ -13,6 +13,7 @@
 struct next next;
 struct next_code next_code;
 struct next_code next_inside[NEXT_INSIDE];
+struct next_code next_malloc_code;
 uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 

@@ -84,6 +84,19 @@ static inline bool next_called_inside(uintptr_t frame)
 			return true;
 	return false;
 }
+
+/* Where a viewer has attached, the code of libc's malloc, whose functions are patched. A thread
+ * that ends frees what it has cached there, by free's entry: the program has freed that before.
+ * Rather too much than too little; empty where we are preloaded. */
+extern struct next_code next_malloc_code __attribute__((visibility("hidden")));
+/* Whether the hook at `frame` was called from there. */
+static inline bool next_called_by_malloc(uintptr_t frame)
+{
+	uint64_t caller = ((const uint64_t *)frame)[1];
+
+	return caller - next_malloc_code.start < next_malloc_code.end - next_malloc_code.start;
+}
+
 /* An enum next_mode. Read through the functions below, and relaxed where sample.h says why. */
 extern uint8_t next_mode __attribute__((visibility("hidden")));
 

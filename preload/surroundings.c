@@ -7,6 +7,9 @@
 #include "preload/state.h"
 #include "preload/symbols.h"
 
+#define MALLOC_BEFORE_BYTES 0x8000u /* of static functions: some 20 KB */
+#define MALLOC_AFTER_BYTES  0x1000u /* of the last function */
+
 /* glibc 2.32's flag, which its own malloc uses. */
 const char *surroundings_single_threaded(void)
 {
@@ -78,6 +81,35 @@ static void inside_find(struct next_code *code, const char *symbol)
 	*code = (struct next_code){ r.start, r.end };
 }
 
+static bool is_in_libc(uint64_t at)
+{
+	return at - next_inside[0].start < next_inside[0].end - next_inside[0].start;
+}
+
+/* Static functions have no names, but are linked in before and between those that have. */
+static void malloc_code_find(void)
+{
+	static const char *const names[] = { "malloc", "free", "calloc", "realloc", "memalign",
+		"valloc", "pvalloc", "posix_memalign", "malloc_trim", "malloc_usable_size",
+		"malloc_stats", "malloc_info", "mallopt", "mallinfo" };
+	struct next_code code = { 0, 0 };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t at = (uint64_t)(uintptr_t)symbols_first(names[i]);
+
+		if (at == 0 || !is_in_libc(at))
+			continue;
+		if (code.end == 0 || at < code.start)
+			code.start = at;
+		if (at > code.end)
+			code.end = at;
+	}
+	next_malloc_code = code;
+	if (code.end != 0)
+		next_malloc_code = (struct next_code){ code.start - MALLOC_BEFORE_BYTES,
+			code.end + MALLOC_AFTER_BYTES };
+}
+
 /* Where functions are patched, libc's own calls arrive, too. */
 void surroundings_insides_find(void)
 {
@@ -86,4 +118,5 @@ void surroundings_insides_find(void)
 	inside_find(&next_inside[0], "gnu_get_libc_version");
 	inside_find(&next_inside[1], "__tls_get_addr");
 	inside_find(&next_inside[2], "pthread_create");
+	malloc_code_find();
 }

@@ -86,14 +86,15 @@ def parked():
     check(0 <= own < OWN_BLOCKS and 0 <= own_bytes < OWN_BYTES, "%d blocks, %d bytes more" % (own, own_bytes))
     check_equal((rep["attach"]["before_blocks"], rep["attach"]["before_bytes"]),
                 (t["before_found_blocks"], t["before_found_bytes"]), "attach")
-    for order in ("turn 5", "turn 60", "clear"):
+    for order in ("turn 5", "end 30", "turn 60", "clear"):
         program.does(order)
         old, old_bytes, live, _ = program.account()
         rep = frame(program)
         check_frame(rep)
         t = rep["totals"]
         check_equal((t["before_blocks"], t["before_bytes"]), (old + own, old_bytes + own_bytes), order)
-        check_equal(t["live_blocks"], live + own, "live after " + order)
+        # libc keeps the stack of a thread that has ended, and one array of its.
+        check(t["live_blocks"] - live - own in (0, 1), "%d live of %d after %s" % (t["live_blocks"], live + own, order))
         check_equal(t["before_found_blocks"], blocks + own, "found")
     check_equal(old, 0, "old blocks at the end")
     detach(program)

@@ -3,8 +3,9 @@
  * Threads that allocate, resize and free at random, with blocks of all sizes, and an account of
  * what is live, by malloc_usable_size. A line on standard input is an order, which ends with an
  * answer: "run": the threads go on; "park": they stand still; "turn N": the same after N rounds of
- * each; "mark": what is live is old; "clear": all old blocks are freed; "lose N": N blocks of 700
- * bytes to which nothing points; "account": old blocks, their bytes, live blocks, their bytes.
+ * each; "end N": N threads, one after the other, do the same and end; "mark": what is live is old;
+ * "clear": all old blocks are freed; "lose N": N blocks of 700 bytes to which nothing points;
+ * "account": old blocks, their bytes, live blocks, their bytes.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -81,6 +82,27 @@ static void *work(void *arg)
 			step(&slots[self][draw(&state) % SLOTS], &state);
 	}
 	return NULL;
+}
+
+/* Its caches go back to malloc as it ends. */
+static void *brief(void *arg)
+{
+	size_t self = (size_t)arg % THREADS;
+	unsigned long state = (size_t)arg + 1000;
+
+	for (int i = 0; i < ROUND; i++)
+		step(&slots[self][draw(&state) % SLOTS], &state);
+	return NULL;
+}
+
+static void end(int n)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < n; i++) {
+		pthread_create(&thread, NULL, brief, (void *)(size_t)i);
+		pthread_join(thread, NULL);
+	}
 }
 
 static void go(long n)
@@ -161,6 +183,8 @@ static void obey(const char *line)
 		go(-1);
 	else if (strcmp(what, "turn") == 0)
 		go(n), park(false);
+	else if (strcmp(what, "end") == 0)
+		end(n);
 	else if (strcmp(what, "park") == 0)
 		park(true);
 	else if (strcmp(what, "lose") == 0)
