@@ -19,6 +19,7 @@
 #include "src/attach/park.h"
 #include "src/attach/prove.h"
 #include "src/trace/borrow.h"
+#include "src/trace/filter.h"
 #include "src/util/clock.h"
 
 #define TRIES	       4u /* stops, to find a thread that waits */
@@ -145,6 +146,7 @@ struct entering {
 	const struct attach_options *o;
 	struct attach_park park;
 	struct attach_prove prove;
+	bool judged; /* what filters would do to the recorder */
 	size_t threads, unusable; /* at the last stop */
 	const char *why; /* one of these */
 };
@@ -198,6 +200,24 @@ static bool is_prepared(const struct attach_job *j)
 	       state == HT_ATTACHED_PREPARED;
 }
 
+/* Filters do not count for our own calls, but the recorder makes some later, when they do. */
+static int filters_judge(struct attach_job *j, const struct trace_stop *s, struct entering *e)
+{
+	const char *call = NULL;
+
+	for (size_t i = 0; i < s->count && j->process.filtered && !e->judged && !call; i++)
+		if (s->thread[i].state == TRACE_THREAD_STOPPED &&
+			trace_borrow_filtered(s->thread[i].tid))
+			call = trace_filter_forbids(s->thread[i].tid);
+	e->judged = true;
+	if (!call)
+		return 0;
+	return strcmp(call, "?") == 0
+		       ? attach_phase_refuse(j, -EPERM, "its seccomp filter cannot be read")
+		       : attach_phase_refuse(j, -EPERM,
+				 "its seccomp filter forbids %s, which recording needs", call);
+}
+
 /* One stop: uses a thread that waits, or that is caught. -EAGAIN: there is none. */
 static int enter_phase(struct attach_job *j, void *ctx)
 {
@@ -212,9 +232,10 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
-	if (is_prepared(j)) {
+	rc = is_prepared(j) ? -ERESTART : filters_judge(j, &s, e);
+	if (rc != 0) {
 		attach_phase_release(j, &s);
-		return -ERESTART;
+		return rc;
 	}
 	t = e->park.armed ? parked_find(j, &s, e) : NULL;
 	if (!t)

@@ -118,14 +118,18 @@ def allocator_inside():
         same.check()
 
 
-@row("G5", "a seccomp filter kills the program for a call that attaching makes")
+@row("G5", "a seccomp filter kills the program for a call that attaching makes, or the recorder later")
 def sandboxed():
+    """Only root may suspend filters, and read them. A filter that the recorder could not live with is a refusal."""
     with running("attach_sandbox") as program:
         if os.geteuid() == 0:
             cycles(program, times(3, 100))
         else:
             refused(program.pid, says="seccomp")
             program.goes_on()
+    with running("attach_sandbox", "tight") as program:
+        refused(program.pid, says="its seccomp filter forbids m" if os.geteuid() == 0 else "seccomp")
+        program.goes_on()
 
 
 def killed_after(command, after_s):

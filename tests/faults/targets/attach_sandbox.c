@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program under a seccomp filter that kills it for each system call that maps memory or makes a
- * file; its heap is large enough before. It allocates, and sleeps in between.
+ * A program under a seccomp filter that kills it for each system call that makes a file, thread or
+ * process; it allocates, and sleeps in between.
  *
- *	attach_sandbox PAGE
+ *	attach_sandbox PAGE [tight]    tight: nor may it map memory; its heap is large enough before
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -17,16 +17,18 @@
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                         \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-static void filter_set(void)
+static void filter_set(int tight)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		KILL_ON(SYS_mmap),
-		KILL_ON(SYS_mprotect),
 		KILL_ON(SYS_memfd_create),
 		KILL_ON(SYS_openat),
+		KILL_ON(SYS_open),
 		KILL_ON(SYS_clone),
 		KILL_ON(SYS_clone3),
+		KILL_ON(SYS_prctl),
+		KILL_ON((unsigned)(tight ? SYS_mprotect : SYS_clone3)),
+		KILL_ON((unsigned)(tight ? SYS_mmap : SYS_clone3)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
@@ -47,7 +49,7 @@ int main(int argc, char **argv)
 	page_open(argv[1]);
 	large = malloc(100000);
 	free(large);
-	filter_set();
+	filter_set(argc > 2 && strcmp(argv[2], "tight") == 0);
 	page_ready();
 	while (!page_stopped()) {
 		page_allocate(&state);
