@@ -71,6 +71,8 @@ static int begin(pid_t pid, char **argv, struct attach_pauses *p, char *message,
 	else if (library_beside(library) == NULL &&
 		 target_library_find(library, sizeof(library), message) != 0)
 		return -1;
+	if (attach_check(pid, message) != 0)
+		return -1;
 	if (argv[0] && argv[1])
 		snprintf(segment, PATH_BYTES, "%s", argv[1]);
 	else if (segment_make(pid, segment, message) != 0)
