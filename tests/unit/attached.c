@@ -324,6 +324,24 @@ TEST(mappings)
 
 /* ---- children ---- */
 
+/* In a forked child, which has the jumps, too: it can be detached from, and attached to by itself.
+ */
+static int child_run(void)
+{
+	void *volatile p = malloc(1000);
+	unsigned segments = launch_dir_files(false);
+
+	free(p);
+	if (segments != 2 || !attached_end() || attached->jumps != 0)
+		return 8;
+	p = malloc(1000);
+	if (!attached_begin())
+		return 9;
+	free(p);
+	p = malloc(10);
+	return attached_end() ? 7 : 10;
+}
+
 /* A forked child is recorded in a segment of its own. */
 TEST(children)
 {
@@ -334,12 +352,8 @@ TEST(children)
 
 	begun = attached_begin();
 	pid = fork();
-	if (pid == 0) {
-		void *volatile p = malloc(1000);
-
-		free(p);
-		_exit(launch_dir_files(false) == 2 ? 7 : 8);
-	}
+	if (pid == 0)
+		_exit(child_run());
 	waitpid(pid, &status, 0);
 	ended = attached_end();
 	CHECK(begun && ended);
