@@ -131,7 +131,7 @@ def cycled(release, words, steady):
     with running(name, *arguments, instead=built(root, name)) as program:
         with open("/proc/%d/maps" % program.pid, encoding="utf-8") as f:
             check_equal(root + "/" in f.read(), True, "whether its libc is that of " + release)
-        cycles(program, OFTEN, steady)
+        cycles(program, OFTEN, steady=steady)
 
 
 def counted(release):

@@ -20,7 +20,7 @@ OFTEN = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
 
 import deadline  # these are found by the path above
 from attached_programs import Same, begin, end
-from proving import add_case, allocator, check, check_equal, environment, need, run, run_cases, scratch, wait_for
+from proving import add_case, allocator, check, check_equal, environment, need, run, run_cases, scratch, segments, wait_for
 
 FOLDER = os.path.join(scratch, "server")
 BODY = b"of the file\n" * 5000
@@ -223,6 +223,7 @@ def serving(argv, ready="socket", env=None, user=None, status=0, ends=signal.SIG
     if user:
         entry = pwd.getpwnam(user)
         os.chmod(scratch, 0o711)
+        os.chmod(segments, 0o1777)
         os.chown(FOLDER, entry.pw_uid, entry.pw_gid)
         prefix = ["setpriv", "--reuid=%d" % entry.pw_uid, "--regid=%d" % entry.pw_gid, "--clear-groups", "--"]
     with subprocess.Popen([*prefix, *argv], cwd=FOLDER, env=environment(**(env or {})), stdin=subprocess.DEVNULL,
