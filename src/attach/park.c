@@ -37,6 +37,8 @@
 
 static const char magic[] = PARK_PAD_MAGIC;
 
+_Static_assert(ATTACH_PARK_ENTRIES == PARK_PAD_ENTRIES, "the same ones");
+
 /* ---- what is there ---- */
 
 static bool head_read(const struct attach_process *p, uint64_t at, struct park_pad_head *head)

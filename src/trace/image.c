@@ -274,13 +274,3 @@ bool trace_image_symbol(const struct trace_image *i, const struct trace_module *
 {
 	return trace_image_version(i, m, name, 0, out);
 }
-
-const struct trace_module *trace_image_definer(const struct trace_image *i, const char *name)
-{
-	struct trace_symbol s;
-
-	for (size_t n = 0; n < i->modules; n++)
-		if (trace_image_symbol(i, &i->module[n], name, &s))
-			return &i->module[n];
-	return NULL;
-}

@@ -56,8 +56,6 @@ bool trace_image_symbol(const struct trace_image *i, const struct trace_module *
 /* The same, after the first `skip` of this name: symbols have versions. */
 bool trace_image_version(const struct trace_image *i, const struct trace_module *m,
 	const char *name, unsigned skip, struct trace_symbol *out);
-/* The first module, by address, that defines it. NULL: none. */
-const struct trace_module *trace_image_definer(const struct trace_image *i, const char *name);
 /* The last part of a path. */
 const char *trace_image_name(const struct trace_map *m);
 

@@ -67,12 +67,12 @@ def dropped(part, options):
 
 
 def uncalled(roots):
-    """What neither program calls; each has its own copy of shm/."""
+    """What neither program calls; each has its own copy of shm/ and preload/patch/."""
     view = dropped("view", [*libraries(), *roots])
     so = dropped("so", LIBRARY)
     # The library's objects are linked without these roots, which are mostly the viewer's.
     return {(source, name) for source, name in view | so if not (roots and name in FOR_TESTS) and
-            (not source.startswith("shm/") or (source, name) in view & so)}
+            (not source.startswith(("shm/", "preload/patch/")) or (source, name) in view & so)}
 
 
 def in_tests(name):

@@ -55,6 +55,16 @@ static void calls(struct trace_remote *r, pid_t pid, struct result *out)
 	out->called = trace_remote_call(r, (uint64_t)(uintptr_t)scribble, numbers, PATIENCE) == 0;
 }
 
+static const struct trace_module *libc_of(const struct trace_image *i)
+{
+	struct trace_symbol s;
+
+	for (size_t n = 0; n < i->modules; n++)
+		if (trace_image_symbol(i, &i->module[n], "gnu_get_libc_version", &s))
+			return &i->module[n];
+	return NULL;
+}
+
 static void view(pid_t pid, struct result *out)
 {
 	char message[TRACE_MESSAGE_MAX];
@@ -67,8 +77,7 @@ static void view(pid_t pid, struct result *out)
 	*out = (struct result){ 0 };
 	if (trace_memory_open(&memory, pid) != 0 || trace_image_read(&image, pid, &memory) != 0)
 		return;
-	if (trace_remote_code_find(
-		    &code, &image, trace_image_definer(&image, "gnu_get_libc_version")) &&
+	if (trace_remote_code_find(&code, &image, libc_of(&image)) &&
 		trace_stop(&s, pid, "attached to", message) == 0) {
 		out->stopped = s.whole && s.thread[0].held;
 		if (out->stopped &&
