@@ -12,10 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/sym/symtab.h"
+#include "src/sym/variables.h"
 #include "src/util/shortage.h"
 
 /* libdw and libelf may crash without memory, so this much must be free before they are called. */
 #define SPARE_BYTES (4u << 20)
+
+/* Variables: read when the first is requested. */
+struct data {
+	bool is_read;
+	/* Those of the file or its debug file, and those that it exports; by OBJECT_FILE_*. */
+	struct symtab *symbols[2], *exported[2];
+	struct variables *variables;
+	uint64_t tls_bytes, tls_align; /* of the TLS segment; 0: there is none */
+};
 
 struct object_file {
 	struct elffile file; /* the file that the program mapped */
@@ -24,6 +34,7 @@ struct object_file {
 	Dwarf *dwarf, *alt_dwarf;
 	struct dwarf_reader *reader;
 	struct symtab *symtab, *dynsym;
+	struct data data;
 	enum sym_quality quality;
 };
 
@@ -83,6 +94,7 @@ static void dwarf_give_up(struct object_file *o)
 {
 	shortage_note(ENOMEM);
 	o->reader = NULL;
+	o->data.variables = NULL;
 	o->dwarf = o->alt_dwarf = NULL;
 }
 
@@ -146,6 +158,8 @@ static size_t reader_find(
 
 static void dwarf_close(struct object_file *o)
 {
+	variables_free(o->data.variables);
+	o->data.variables = NULL;
 	dwarf_reader_free(o->reader);
 	dwarf_end(o->dwarf);
 	dwarf_end(o->alt_dwarf);
@@ -173,10 +187,24 @@ static void dwarf_open(struct object_file *o, const struct elffile *f, const cha
 
 static void symbols_open(struct object_file *o, const atomic_bool *stop)
 {
-	o->symtab = symtab_new(&o->file, SHT_SYMTAB, stop);
+	o->symtab = symtab_new(&o->file, SHT_SYMTAB, SYMTAB_CODE, stop);
 	if (!o->symtab && o->debug.elf)
-		o->symtab = symtab_new(&o->debug, SHT_SYMTAB, stop);
-	o->dynsym = symtab_new(&o->file, SHT_DYNSYM, stop);
+		o->symtab = symtab_new(&o->debug, SHT_SYMTAB, SYMTAB_CODE, stop);
+	o->dynsym = symtab_new(&o->file, SHT_DYNSYM, SYMTAB_CODE, stop);
+}
+
+static void tls_note(struct object_file *o)
+{
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	if (elf_getphdrnum(o->file.elf, &n) != 0)
+		return;
+	for (size_t i = 0; i < n && gelf_getphdr(o->file.elf, (int)i, &ph); i++)
+		if (ph.p_type == PT_TLS) {
+			o->data.tls_bytes = ph.p_memsz;
+			o->data.tls_align = ph.p_align ? ph.p_align : 1;
+		}
 }
 
 struct object_file *object_file_open(const struct sym_module *m, const struct debugfile_dirs *dirs)
@@ -194,6 +222,7 @@ struct object_file *object_file_open(const struct sym_module *m, const struct de
 		if (!o->reader && debugfile_find(&o->file, m->path, dirs, &o->debug) == 0)
 			dwarf_open(o, &o->debug, m->path, dirs);
 		symbols_open(o, dirs->stop);
+		tls_note(o);
 		/* All that is needed has been read: do not hold a descriptor per library. */
 		elffile_seal(&o->file);
 		elffile_seal(&o->debug);
@@ -210,6 +239,10 @@ void object_file_close(struct object_file *o)
 	dwarf_close(o);
 	symtab_free(o->symtab);
 	symtab_free(o->dynsym);
+	for (unsigned i = 0; i < 2; i++) {
+		symtab_free(o->data.symbols[i]);
+		symtab_free(o->data.exported[i]);
+	}
 	elffile_close(&o->debug);
 	elffile_close(&o->file);
 	free(o);
@@ -253,4 +286,68 @@ size_t object_file_find(struct object_file *o, uint64_t vaddr, struct raw_frame 
 	if (symbol && (!f->name || is_mangled(symbol)))
 		f->linkage = symbol;
 	return n > 0 || symbol ? (n > 0 ? n : 1) : 0;
+}
+
+/* ---- variables ---- */
+
+static void variables_open(struct object_file *o, const atomic_bool *stop)
+{
+	jmp_buf here;
+
+	if (!o->dwarf || !shortage_has_memory(SPARE_BYTES))
+		return;
+	without_memory = &here;
+	if (setjmp(here) == 0) {
+		o->data.variables = variables_new(o->dwarf, stop);
+	} else {
+		dwarf_give_up(o);
+		o->quality = quality_of(o);
+	}
+}
+
+static void data_open(struct object_file *o, const atomic_bool *stop)
+{
+	static const enum symtab_kind kinds[2] = { SYMTAB_DATA, SYMTAB_THREAD };
+	struct data *d = &o->data;
+
+	d->is_read = true;
+	for (unsigned i = 0; i < 2; i++) {
+		d->symbols[i] = symtab_new(&o->file, SHT_SYMTAB, kinds[i], stop);
+		if (!d->symbols[i] && o->debug.elf)
+			d->symbols[i] = symtab_new(&o->debug, SHT_SYMTAB, kinds[i], stop);
+		d->exported[i] = symtab_new(&o->file, SHT_DYNSYM, kinds[i], stop);
+	}
+	variables_open(o, stop);
+}
+
+bool object_file_variable(struct object_file *o, uint64_t vaddr, bool is_thread,
+	const atomic_bool *stop, struct raw_variable *out)
+{
+	const struct variable *v;
+	uint64_t start;
+
+	if (!o->data.is_read)
+		data_open(o, stop);
+	*out = (struct raw_variable){ .symbol = symtab_find_start(
+					      o->data.symbols[is_thread], vaddr, &start) };
+	if (!out->symbol)
+		out->symbol = symtab_find_start(o->data.exported[is_thread], vaddr, &start);
+	if (!out->symbol)
+		return false;
+	out->start = start;
+	v = variables_find(o->data.variables, start, is_thread);
+	if (v) {
+		out->name = v->name;
+		out->function = v->function;
+		out->file = v->file;
+		out->line = v->line;
+	}
+	return true;
+}
+
+bool object_file_tls(const struct object_file *o, uint64_t *bytes, uint64_t *align)
+{
+	*bytes = o->data.tls_bytes;
+	*align = o->data.tls_align;
+	return *align > 0;
 }

@@ -52,11 +52,24 @@ static bool is_code(const GElf_Sym *s, const GElf_Shdr *sh)
 {
 	unsigned type = GELF_ST_TYPE(s->st_info);
 
-	if (s->st_shndx == SHN_UNDEF || s->st_value == 0)
+	if (s->st_value == 0)
 		return false;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return true;
 	return type == STT_NOTYPE && sh && sh->sh_flags & SHF_EXECINSTR;
+}
+
+/* Untyped symbols in data are labels of linkers: _end and its like. A thread-local variable may
+ * have the address 0. */
+static bool is_wanted(enum symtab_kind kind, const GElf_Sym *s, const GElf_Shdr *sh)
+{
+	unsigned type = GELF_ST_TYPE(s->st_info);
+
+	if (s->st_shndx == SHN_UNDEF)
+		return false;
+	if (kind == SYMTAB_CODE)
+		return is_code(s, sh);
+	return s->st_size > 0 && type == (kind == SYMTAB_DATA ? STT_OBJECT : STT_TLS);
 }
 
 static uint64_t bytes_left(const GElf_Sym *s, const GElf_Shdr *sh)
@@ -125,7 +138,8 @@ static bool strings_find(struct symtab *t, const struct elffile *f, uint32_t lin
 	return true;
 }
 
-static void symbol_take(struct symtab *t, const struct elffile *f, const GElf_Sym *s)
+static void symbol_take(
+	struct symtab *t, const struct elffile *f, enum symtab_kind kind, const GElf_Sym *s)
 {
 	GElf_Shdr mem, *sh = NULL;
 
@@ -134,7 +148,7 @@ static void symbol_take(struct symtab *t, const struct elffile *f, const GElf_Sy
 	if ((s->st_size == 0 || GELF_ST_TYPE(s->st_info) == STT_NOTYPE) &&
 		s->st_shndx < SHN_LORESERVE)
 		sh = gelf_getshdr(elf_getscn(f->elf, s->st_shndx), &mem);
-	if (!is_code(s, sh))
+	if (!is_wanted(kind, s, sh))
 		return;
 	t->symbols[t->count++] = (struct symbol){
 		.start = s->st_value,
@@ -145,8 +159,8 @@ static void symbol_take(struct symtab *t, const struct elffile *f, const GElf_Sy
 	};
 }
 
-static bool symbols_read(struct symtab *t, const struct elffile *f, Elf_Data *data, size_t n,
-	const atomic_bool *stop)
+static bool symbols_read(struct symtab *t, const struct elffile *f, enum symtab_kind kind,
+	Elf_Data *data, size_t n, const atomic_bool *stop)
 {
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym s;
@@ -154,12 +168,13 @@ static bool symbols_read(struct symtab *t, const struct elffile *f, Elf_Data *da
 		if (i % STOP_EVERY == 0 && *stop)
 			return false;
 		if (gelf_getsym(data, (int)i, &s))
-			symbol_take(t, f, &s);
+			symbol_take(t, f, kind, &s);
 	}
 	return t->count > 0;
 }
 
-struct symtab *symtab_new(const struct elffile *f, uint32_t type, const atomic_bool *stop)
+struct symtab *symtab_new(
+	const struct elffile *f, uint32_t type, enum symtab_kind kind, const atomic_bool *stop)
 {
 	GElf_Shdr sh;
 	Elf_Data *data = f->elf ? section_of_type(f, type, &sh) : NULL;
@@ -173,7 +188,7 @@ struct symtab *symtab_new(const struct elffile *f, uint32_t type, const atomic_b
 	if (!t)
 		return NULL;
 	t->count = 0;
-	if (!strings_find(t, f, sh.sh_link) || !symbols_read(t, f, data, n, stop)) {
+	if (!strings_find(t, f, sh.sh_link) || !symbols_read(t, f, kind, data, n, stop)) {
 		free(t);
 		return NULL;
 	}
@@ -194,7 +209,7 @@ static size_t upper_bound(const struct symtab *t, uint64_t vaddr)
 	return sorted_through(SORTED_BY(t->symbols, t->count, start), vaddr);
 }
 
-const char *symtab_find(const struct symtab *t, uint64_t vaddr)
+static const struct symbol *find(const struct symtab *t, uint64_t vaddr)
 {
 	size_t n = t ? upper_bound(t, vaddr) : 0;
 
@@ -202,7 +217,22 @@ const char *symtab_find(const struct symtab *t, uint64_t vaddr)
 		const struct symbol *s = &t->symbols[n - 1];
 
 		if (vaddr - s->start < s->size && (back == 0 || !s->open_ended))
-			return t->strings + s->name;
+			return s;
 	}
 	return NULL;
+}
+
+const char *symtab_find(const struct symtab *t, uint64_t vaddr)
+{
+	uint64_t start;
+
+	return symtab_find_start(t, vaddr, &start);
+}
+
+const char *symtab_find_start(const struct symtab *t, uint64_t vaddr, uint64_t *start)
+{
+	const struct symbol *s = find(t, vaddr);
+
+	*start = s ? s->start : 0;
+	return s ? t->strings + s->name : NULL;
 }

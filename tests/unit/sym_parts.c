@@ -96,6 +96,9 @@ static const char assembly[] =
 	"	.size outer,32\n"
 	"	.globl untyped\nuntyped:\n	.skip 16\n"
 	"	.data\n	.globl datum\ndatum:\n	.skip 16\n"
+	"	.type variable,@object\nvariable:\n	.skip 24\n	.size variable,24\n"
+	"	.section .tbss,\"awT\",@nobits\n	.skip 8\n"
+	"	.type own,@object\nown:\n	.skip 8\n	.size own,8\n"
 	"	.section .note.GNU-stack,\"\",@progbits\n";
 
 TEST(symtab_of_assembly)
@@ -104,19 +107,21 @@ TEST(symtab_of_assembly)
 	atomic_bool stop = false;
 	struct elffile f;
 	struct symtab *t;
+	uint64_t start;
 	FILE *out;
 
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/a.s", dir);
 	out = fopen(path, "w");
 	CHECK(out && fputs(assembly, out) >= 0 && fclose(out) == 0);
-	snprintf(cmd, sizeof(cmd), "cd %s && gcc -nostdlib -shared -Wl,-Ttext=0x10000 -o a.so a.s",
+	snprintf(cmd, sizeof(cmd),
+		"cd %s && gcc -nostdlib -shared -Wl,-Ttext=0x10000,-Tdata=0x30000 -o a.so a.s",
 		dir);
 	CHECK_INT(system(cmd), 0);
 	snprintf(path, sizeof(path), "%s/a.so", dir);
 	CHECK_INT(elffile_open(&f, path), 0);
 	CHECK(f.has_symtab && f.has_dynsym && !f.has_dwarf);
-	t = symtab_new(&f, SHT_SYMTAB, &stop);
+	t = symtab_new(&f, SHT_SYMTAB, SYMTAB_CODE, &stop);
 	CHECK(t != NULL);
 	CHECK_STR(symtab_find(t, 0x10000), "many"); /* not "__many" */
 	CHECK_STR(symtab_find(t, 0x1001f), "many");
@@ -129,11 +134,22 @@ TEST(symtab_of_assembly)
 	CHECK(symtab_find(t, UINT64_MAX) == NULL);
 	CHECK(symtab_find(NULL, 0x10000) == NULL);
 	symtab_free(t);
-	t = symtab_new(&f, SHT_DYNSYM, &stop);
+	t = symtab_new(&f, SHT_DYNSYM, SYMTAB_CODE, &stop);
 	CHECK_STR(symtab_find(t, 0x10030), "outer");
 	symtab_free(t);
+	t = symtab_new(&f, SHT_SYMTAB, SYMTAB_DATA, &stop);
+	CHECK_STR(symtab_find_start(t, 0x30000 + 16 + 23, &start), "variable");
+	CHECK_INT(start, 0x30000 + 16);
+	CHECK(symtab_find(t, 0x30000 + 16 + 24) == NULL); /* behind it */
+	CHECK(symtab_find(t, 0x30000 + 15) == NULL); /* not the nearest, and a label is none */
+	CHECK(symtab_find(t, 0x10000) == NULL); /* a function */
+	symtab_free(t);
+	t = symtab_new(&f, SHT_SYMTAB, SYMTAB_THREAD, &stop);
+	CHECK_STR(symtab_find(t, 8), "own");
+	CHECK(symtab_find(t, 7) == NULL);
+	symtab_free(t);
 	stop = true;
-	CHECK(symtab_new(&f, SHT_SYMTAB, &stop) == NULL);
+	CHECK(symtab_new(&f, SHT_SYMTAB, SYMTAB_CODE, &stop) == NULL);
 	elffile_close(&f);
 	elffile_close(&f);
 	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
