@@ -273,7 +273,7 @@ check: tests
 
 # In less than a minute from one changed file: what is quick of all kinds of tests, and each job once.
 QUICK_TESTS := $(UNIT) $(MODEL_TESTS)
-quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,crash leaks)
+quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,crash holders leaks)
 	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' LINT_CHANGED=1 TESTS='$(QUICK_TESTS)' \
 		tests/run.sh '/tests/(unit|tui|model)/|^tests/(tui|lint)/|^tests/e2e/jobs.py$$'
 
@@ -292,6 +292,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' SOAK=1 tests/e2e/at_peak.py
 	$(Q)B='$(B)' tests/soak/diff_programs.py
 	$(Q)B='$(B)' tests/soak/tick_instants.py
+	$(Q)B='$(B)' tests/soak/retained.py
 	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE --lossless -d 0.1' tests/faults/matrix.py $(T)

@@ -196,6 +196,19 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 			units_plural(l->devices));
 }
 
+/* What goes when these blocks do. */
+static void say_retained(struct leak_explanation *w, const struct snap_leak_site *row)
+{
+	char blocks[UNITS_MAX + 8], bytes[UNITS_MAX];
+
+	if (row->retained.blocks <= row->sum.blocks)
+		return;
+	say(w, STYLE_PLAIN, "%s alive: %s in %s blocks, %s included.",
+		row->sum.blocks == 1 ? "It keeps" : "They keep",
+		units_bytes(bytes, row->retained.bytes), units_exact(blocks, row->retained.blocks),
+		row->sum.blocks == 1 ? "itself" : "themselves");
+}
+
 /* ---- blocks ---- */
 
 /* The current contents: the program keeps running, so the block may have been reused since the
@@ -242,21 +255,52 @@ static void say_step(
 			units_bytes(size, step->size), name);
 }
 
+/* Steps from the root on, with those left out after `before` of them. */
+static void say_steps(struct leak_explanation *w, const struct ui *ui,
+	const struct snap_leak_step *step, uint32_t count, uint32_t before, uint32_t left_out)
+{
+	char left[UNITS_MAX + 8];
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == before && left_out)
+			say(w, STYLE_DIM, "      ... %s more block%s ...",
+				units_exact(left, left_out), units_plural(left_out));
+		say_step(w, ui, &step[i]);
+	}
+}
+
+/* Is the shortest path what every path goes through? */
+static bool is_only_way(const struct snap_leak_block *b)
+{
+	if (b->nthrough == 0 || b->nthrough != b->nsteps || b->left_out || b->through_left_out)
+		return false;
+	for (uint32_t i = 0; i < b->nsteps; i++)
+		if (!b->steps[i].root && b->steps[i].addr != b->through[i].addr)
+			return false;
+	return true;
+}
+
+/* What every path to the block goes through. */
+static void say_through(
+	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
+{
+	uint32_t nearest = b->nthrough / 2;
+
+	if (b->retained.blocks && b->nthrough == 0)
+		say(w, STYLE_DIM, "    held by several roots: no one of them keeps it alive alone");
+	if (b->nthrough > 0)
+		say(w, STYLE_DIM, "    every way from the roots goes through");
+	say_steps(w, ui, b->through, b->nthrough, b->nthrough - nearest, b->through_left_out);
+}
+
 /* The chain of pointers to the block, from the root. */
 static void say_way(
 	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {
-	uint32_t before = b->nsteps > 4 ? b->nsteps - 4 : 0;
-	char left[UNITS_MAX + 8];
-
 	if (b->nsteps > 0)
-		say(w, STYLE_DIM, "    reached, from the root down, through");
-	for (uint32_t i = 0; i < b->nsteps; i++) {
-		if (i == before && b->left_out)
-			say(w, STYLE_DIM, "      ... %s more block%s ...",
-				units_exact(left, b->left_out), units_plural(b->left_out));
-		say_step(w, ui, &b->steps[i]);
-	}
+		say(w, STYLE_DIM, "    reached, from the root down, %sthrough",
+			is_only_way(b) ? "only " : "");
+	say_steps(w, ui, b->steps, b->nsteps, b->nsteps > 4 ? b->nsteps - 4 : 0, b->left_out);
 	if (b->inside)
 		say(w, STYLE_WARN, "      by a pointer into the block, not to its start");
 }
@@ -265,13 +309,19 @@ static void say_block(
 	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {
 	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
-	char size[UNITS_MAX], age[UNITS_MAX];
+	char size[UNITS_MAX], age[UNITS_MAX], retained[UNITS_MAX];
+	bool retains = b->retained.blocks > 1;
 
-	say(w, STYLE_BOLD, "  0x%012" PRIx64 "  %6s  %s old%s", b->addr, units_bytes(size, b->size),
+	say(w, STYLE_BOLD, "  0x%012" PRIx64 "  %6s  %s old%s%s%s", b->addr,
+		units_bytes(size, b->size),
 		units_duration(age, now > b->birth_ns ? now - b->birth_ns : 0),
+		retains ? "  keeps alive " : "",
+		retains ? units_bytes(retained, b->retained.bytes) : "",
 		b->holders > 1 ? "  (more than one block points to it)" : "");
 	if (ui->leaks.contents)
 		say_contents(w, ui, b);
+	if (!is_only_way(b))
+		say_through(w, ui, b);
 	say_way(w, ui, b);
 }
 
@@ -320,6 +370,8 @@ void leak_explanation_make(struct leak_explanation *w, unsigned cells, const str
 		say_suspect(w, row);
 	else if (leak_list_is_found(row))
 		say_class(w, row->leak);
+	if (leak_list_is_found(row))
+		say_retained(w, row->leak);
 	if (leak_list_grows(row))
 		say_growth(w, &row->site->growth);
 	if (row->kind == KIND_GROWING)

@@ -9,6 +9,7 @@
 #include "src/export/allocators.h"
 #include "src/export/attached.h"
 #include "src/export/export.h"
+#include "src/export/holders.h"
 #include "src/export/json_stack.h"
 #include "src/export/mapped.h"
 #include "src/export/marks.h"
@@ -442,6 +443,7 @@ static void json_leak_site(
 	writer_uint(w, "blocks", l->sum.blocks);
 	writer_uint(w, "bytes", l->sum.bytes);
 	json_leak_sum(w, "indirect", &l->indirect);
+	holders_json_retained(w, l->retained);
 	writer_bool(w, "suppressed", l->suppressed);
 	writer_uint(w, "site", l->site);
 	if (site) {
@@ -545,6 +547,7 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_string(w, "ptrace", l->refused); /* why not; null: allowed */
 	writer_uint(w, "snapshots", l->snapshots ? l->snapshots : 1);
 	json_leak_history(w, l);
+	holders_json(w, l);
 	writer_array(w, "sites");
 	writer_lines(w);
 	for (size_t i = 0; i < l->nsites; i++)

@@ -2,6 +2,7 @@
 /* The leaks in the text report: by class, then those to examine, stack by stack. */
 #include <inttypes.h>
 
+#include "src/export/holders.h"
 #include "src/export/text.h"
 #include "src/model/suspects.h"
 #include "src/util/units.h"
@@ -246,6 +247,7 @@ void leaks_text(struct strbuf *out, const struct snapshot *s, const struct expor
 		return;
 	}
 	leaks_classes(out, s);
+	holders_text(out, s->leaks);
 	leaks_scan(out, s->leaks);
 	leaks_children(out, s);
 	leaks_sites(out, s, o);

@@ -13,6 +13,7 @@
 #include "src/leak/analysis/learned_offsets.h"
 #include "src/leak/analysis/loader_blocks.h"
 #include "src/leak/analysis/lost_blocks.h"
+#include "src/leak/names/names.h"
 #include "src/leak/pass.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
@@ -59,6 +60,8 @@ static void pass_end(struct leak_pass *s)
 	leak_access_reset(&s->access);
 	leak_graph_free(&s->graph);
 	leak_blocks_free(&s->blocks);
+	for (size_t i = 0; i < s->threads; i++)
+		free(s->thread[i].words);
 	free(s->thread);
 	s->thread = NULL;
 	s->threads = 0;
@@ -91,16 +94,49 @@ static int classify(struct leak_pass *s)
 	return rc > 0 ? leak_classes_assign(&s->graph) : rc;
 }
 
-static int result_make(struct leak_pass *s)
+/* Roots have plainer names without memory for better ones. `stack_bytes`: this thread's. */
+static int result_make_here(struct leak_pass *s, size_t stack_bytes)
 {
-	const struct leak_root_context context = { .graph = &s->graph,
+	static const atomic_bool never;
+	const atomic_bool *stop = s->request->progress ? &s->request->progress->cancelled : &never;
+	const struct leak_result_parts parts = { .why = s->request->why,
+		.lost = s->request->behind,
+		.holders = s->request->holders,
+		.inspect = s->request->inspect,
+		.inspect_ctx = s->request->inspect_ctx,
+		.stop = stop };
+	struct leak_root_context context = { .graph = &s->graph,
 		.space = &s->access.space,
 		.thread = s->thread,
 		.threads = s->threads };
+	int rc;
+
+	context.names = leak_names_new(&context, stop, stack_bytes);
+	context.name = context.names ? leak_names_text : NULL;
+	rc = leak_result_make(s->out, &context, &parts);
+	leak_names_free(context.names);
+	return rc;
+}
+
+static void *result_thread(void *ctx)
+{
+	struct leak_pass *s = ctx;
+
+	s->rc = result_make_here(s, LEAK_NAMES_STACK_BYTES);
+	return NULL;
+}
+
+/* In a thread with a stack for long names; without memory for one, in this thread. */
+static int result_make(struct leak_pass *s)
+{
+	pthread_t thread;
 
 	if (is_cancelled(s))
 		return -ECANCELED;
-	return leak_result_make(s->out, &context, s->request->why, s->request->behind);
+	if (thread_start(&thread, LEAK_NAMES_STACK_BYTES, result_thread, s) != 0)
+		return result_make_here(s, THREAD_STACK_BYTES);
+	pthread_join(thread, NULL);
+	return s->rc;
 }
 
 /* ---- passes ---- */

@@ -8,6 +8,8 @@
 
 #include "src/leak/access/access.h"
 
+struct leak_holders;
+
 struct leak_scan_options {
 	pid_t pid; /* as we see it */
 	unsigned roots; /* enum leak_root */
@@ -19,6 +21,10 @@ struct leak_scan_options {
 	 * was read. */
 	struct trace_stop *hold;
 	bool why; /* show blocks, and what points to them */
+	/* For tests: called with the retained sizes before the graph is freed. May be NULL. */
+	void (*inspect)(void *ctx, const struct leak_holders *h);
+	void *inspect_ctx;
+	bool holders; /* what each root holds, and what each call site retains */
 	bool behind; /* keep which lost blocks point to which, for suppressions */
 	struct leak_progress *progress; /* may be NULL */
 };

@@ -341,6 +341,11 @@ struct snap_leak_block {
 	uint32_t holders; /* number of pointers to it in blocks */
 	uint32_t left_out; /* steps omitted in the middle of the path */
 	bool inside; /* the last step is an interior pointer */
+	/* What it keeps alive, itself included; bytes 0 with blocks 0: not known. */
+	struct snap_leak_sum retained;
+	/* What every way to it goes through, from the root on. */
+	const struct snap_leak_step *through;
+	uint32_t nthrough, through_left_out;
 	const struct snap_leak_step *steps; /* each points to the next one, the last to the block */
 	uint32_t nsteps;
 };
@@ -351,12 +356,27 @@ struct snap_leak_site {
 	uint32_t site; /* id */
 	struct snap_leak_sum sum;
 	struct snap_leak_sum indirect; /* lost with them, for class definite */
+	/* What they keep alive, themselves included, each block by itself; 0 blocks: not known. */
+	struct snap_leak_sum retained;
 	bool suppressed;
 	uint64_t oldest_ns; /* creation of the oldest block, since the program's start */
 	unsigned seen; /* consecutive scans with such blocks, up to this one; 0: single scan */
 	struct snap_leak_sum before; /* of the previous scan, if seen > 1 */
 	const struct snap_leak_block *blocks; /* the oldest few, if requested */
 	uint32_t nblocks;
+};
+
+/*
+ * What holds the heap: roots by name, below them the call sites of the blocks that nothing else
+ * keeps alive, and so on. A site that is above already, as in a list, counts in that one.
+ */
+struct snap_holder {
+	uint32_t parent; /* index of an earlier one; UINT32_MAX: a root */
+	uint32_t depth; /* 0: a root */
+	const char *root; /* its name; NULL: a call site */
+	uint32_t site; /* id */
+	struct snap_leak_sum own; /* of a site: its blocks here */
+	struct snap_leak_sum all; /* with those below it */
 };
 
 /* One of a series of scans. */
@@ -387,6 +407,10 @@ struct snap_leaks {
 	size_t nsites;
 	const struct snap_leak_site *gone; /* lost in the previous scan, but not in this one */
 	size_t ngone;
+	const struct snap_holder *holders; /* depth first, siblings with most bytes first */
+	size_t nholders; /* small ones are left out */
+	struct snap_leak_sum held; /* by all roots; 0 blocks: not known */
+	const char *no_holders; /* why not, or NULL; static */
 	const struct snap_leak_round *rounds; /* all scans so far, in a series */
 	size_t nrounds;
 	uint64_t stop_ns, scan_ns;

@@ -10,6 +10,7 @@ struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
 		.roots = o->leak_roots,
 		.heuristics = o->leak_heuristics,
 		.copying = (enum leak_copying)o->leak_copying,
+		.holders = true,
 		.behind = run_suppressions(r) != NULL };
 }
 

@@ -129,6 +129,7 @@ static void row_split(struct leak_rows *rows, const struct snap_leak_site *row,
 	uint32_t left = suppressed ? blocks_partition(rows, row, suppressed) : row->nblocks;
 
 	out[0] = out[1] = *row;
+	out[0].retained = out[1].retained = (struct snap_leak_sum){ 0, 0 };
 	out[0].sum = sum_subtract(row->sum, part->sum);
 	out[0].indirect = sum_subtract(row->indirect, part->indirect);
 	out[0].before = before_part(row, out[0].sum);

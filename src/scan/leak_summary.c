@@ -18,7 +18,8 @@ struct leak_summary {
 	struct snap_leak_site *gone;
 	struct snap_leak_block *blocks;
 	struct snap_leak_step *steps;
-	char *text; /* of steps */
+	struct snap_holder *holders;
+	char *text; /* of steps and holders */
 	char why[TRACE_MESSAGE_MAX];
 	char no_copy[LEAK_REASON_MAX];
 };
@@ -40,6 +41,7 @@ static void row_copy(struct leak_summary *c, const struct leak_row *r, struct sn
 		.site = r->site,
 		.sum = sum_of(r->sum),
 		.indirect = sum_of(r->indirect),
+		.retained = sum_of(r->retained),
 		.oldest_ns = birth_ns(r->oldest),
 	};
 	if (!c->blocks)
@@ -58,11 +60,30 @@ static void block_copy(
 		.left_out = b->left_out,
 		.inside = b->inside,
 		.steps = c->steps + b->first_step,
-		.nsteps = b->steps };
+		.nsteps = b->steps,
+		.retained = sum_of(b->retained),
+		.through = c->steps + b->first_holder,
+		.nthrough = b->holder_steps,
+		.through_left_out = b->holders_left_out };
 }
 
-/* Takes over the text of `r`. */
-static int blocks_copy(struct leak_summary *c, struct leak_result *r)
+static int holders_copy(struct leak_summary *c, const struct leak_result *r)
+{
+	c->holders = calloc(r->holders + 1, sizeof(*c->holders));
+	for (size_t i = 0; c->holders && i < r->holders; i++) {
+		const struct leak_result_holder *h = &r->holder[i];
+
+		c->holders[i] = (struct snap_holder){ .parent = h->parent,
+			.depth = h->parent == LEAK_NONE ? 0 : c->holders[h->parent].depth + 1,
+			.root = h->root ? c->text + h->root : NULL,
+			.site = h->site,
+			.own = sum_of(h->own),
+			.all = sum_of(h->all) };
+	}
+	return c->holders ? 0 : -1;
+}
+
+static int blocks_copy(struct leak_summary *c, const struct leak_result *r)
 {
 	if (!r->block)
 		return 0;
@@ -70,8 +91,6 @@ static int blocks_copy(struct leak_summary *c, struct leak_result *r)
 	c->steps = calloc(r->step_count + 1, sizeof(*c->steps));
 	if (!c->blocks || !c->steps)
 		return -1;
-	c->text = r->text;
-	r->text = NULL;
 	for (size_t i = 0; i < r->step_count; i++)
 		c->steps[i] = (struct snap_leak_step){ r->step[i].addr, r->step[i].size,
 			r->step[i].site, r->step[i].root ? c->text + r->step[i].root : NULL };
@@ -80,10 +99,12 @@ static int blocks_copy(struct leak_summary *c, struct leak_result *r)
 	return 0;
 }
 
-/* Takes over the graph of lost blocks, too. */
+/* Takes over the text of `r`, and the graph of lost blocks. */
 static int rows_copy(struct leak_summary *c, struct leak_result *r)
 {
-	if (blocks_copy(c, r) != 0 || leak_rows_make(&c->rows, r) != 0)
+	c->text = r->text;
+	r->text = NULL;
+	if (blocks_copy(c, r) != 0 || holders_copy(c, r) != 0 || leak_rows_make(&c->rows, r) != 0)
 		return -1;
 	for (size_t i = 0; i < r->rows; i++)
 		row_copy(c, &r->row[i], &c->rows.found[i]);
@@ -114,8 +135,10 @@ static void access_copy(struct leak_summary *c, const struct leak_access_report 
 	l->busy = a->busy;
 }
 
-static void result_copy(struct snap_leaks *l, const struct leak_result *r)
+static void result_copy(struct leak_summary *c, const struct leak_result *r)
 {
+	struct snap_leaks *l = &c->leaks;
+
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		l->sum[i] = sum_of(r->sum[i]);
 	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
@@ -127,6 +150,12 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 		}
 		l->heuristic_name[i] = leak_heuristics_name((enum leak_heuristic)(i + 1));
 	}
+	l->holders = c->holders;
+	l->nholders = r->holders;
+	l->held = sum_of(r->held);
+	l->no_holders = r->no_holders == 0	  ? NULL
+			: r->no_holders == -E2BIG ? "too many words of roots point to blocks"
+						  : "out of memory";
 	l->scan_ns = r->scan_ns;
 	l->scanned_bytes = r->scanned_bytes;
 	l->unread_bytes = r->unread_bytes;
@@ -186,7 +215,7 @@ static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_
 	}
 	if (c) {
 		access_copy(c, &r.access);
-		result_copy(&c->leaks, &r);
+		result_copy(c, &r);
 	}
 	leak_result_free(&r);
 	return c;
@@ -371,6 +400,7 @@ void leak_summary_free(struct leak_summary *c)
 	free(c->gone);
 	free(c->blocks);
 	free(c->steps);
+	free(c->holders);
 	free(c->text);
 	free(c);
 }

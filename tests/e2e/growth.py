@@ -53,7 +53,7 @@ def growers():
         check(i or "not scanned yet (L)" in text, text)
     check_equal(leaks[0], {("growing", "leak"), ("growing", "queue")}, "before a scan")
     check_equal(leaks[1], {("definite", "leak"), ("growing", "queue")}, "after a scan")
-    check("data of growers at" in text and "could reach all of them" in text, "who holds them: " + text)
+    check("queued (growers.c:" in text and "could reach all of them" in text, "who holds them: " + text)
 
 
 run_cases()

@@ -111,7 +111,7 @@ def why():
         screen = play_attached(
             program.pid, "L\n:until definite_plain\nK K K K K\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
-        check("data of leaks at 0x" in screen and "of reachable_global" in screen, screen)
+        check("global (leaks.c:" in screen and "of reachable_global" in screen, screen)
         screen = play_attached(
             program.pid, "L\n:until definite_plain\n/\n:type definite_tree\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")

@@ -10,7 +10,7 @@ import sys
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
 # Names in calls of the writer, and in tables of fields.
-WRITTEN = r'\bwriter_\w+\(\s*w, "(\w+)"|json_(?:leak_sum|bound)\(\s*w, "(\w+)"|\{ "([a-z_]+)", '
+WRITTEN = r'\bwriter_\w+\(\s*w, "(\w+)"|(?:json_(?:leak_sum|bound)|sum_json)\(\s*w, "(\w+)"|\{ "([a-z_]+)", '
 # Names that are no text of the exporters: parts of memory, and classes of leaks.
 PART = r'\[MAP_PART_\w+\] = \{ "[^"]+", "(\w+)"'
 
@@ -32,7 +32,8 @@ def classes():
 
 def of_report():
     """The fields of a report, which the schema describes."""
-    own = names(WRITTEN, "src/export/allocators.c", "src/export/attached.c", "src/export/json.c", "src/export/json_stack.c", "src/export/mapped.c", "src/export/marks.c",
+    own = names(WRITTEN, "src/export/allocators.c", "src/export/attached.c", "src/export/holders.c", "src/export/json.c",
+                "src/export/json_stack.c", "src/export/mapped.c", "src/export/marks.c",
                 "src/export/memory.c", "src/export/wrong_frees.c")
     own |= names(r'\b(?:json_stack|stack_json|id_json)\(\s*w, "(\w+)"', "src/export/json.c", "src/export/wrong_frees.c")
     return own | names(PART, "src/model/map.c") | classes()

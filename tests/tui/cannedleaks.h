@@ -32,11 +32,29 @@ static const struct snap_leak_step cannedleaks_way[] = {
 };
 static const struct snap_leak_step cannedleaks_register = { 0, 0, 0,
 	"register rbx of thread 4212" };
+static const struct snap_leak_step cannedleaks_through[] = {
+	{ 0, 0, 0, "quotes (server.c:12)" },
+	{ 0x7f12a40c1500, 64, 18, NULL },
+};
+#define CANNEDLEAKS_BLOCK(addr_, size_, birth, holders_, left, inside_, way, count)                \
+	.addr = (addr_), .size = (size_), .birth_ns = (birth), .holders = (holders_),              \
+	.left_out = (left), .inside = (inside_), .steps = (way), .nsteps = (count)
+/* Another chain than the shortest, the same, and none. */
+static const struct snap_leak_block cannedleaks_held[] = {
+	{ CANNEDLEAKS_BLOCK(0x7f12a40c4000, 268, 30000000000, 1, 0, false, cannedleaks_way, 3),
+		.retained = { 40, 96400000 }, .through = cannedleaks_through, .nthrough = 2 },
+	{ CANNEDLEAKS_BLOCK(0x7f12a40c5000, 268, 30000000000, 1, 0, false, cannedleaks_through, 2),
+		.retained = { 1, 268 }, .through = cannedleaks_through, .nthrough = 2 },
+	{ CANNEDLEAKS_BLOCK(0x7f12a40c6000, 268, 30000000000, 1, 0, false, cannedleaks_way, 2),
+		.retained = { 1, 268 } },
+};
 static const struct snap_leak_block cannedleaks_blocks[] = {
-	{ 0x7f12a40c1f40, 64, 10000000000, 0, 0, false, NULL, 0 },
-	{ 0x7f12a40c2080, 1 << 20, 20000000000, 2, 0, false, NULL, 0 },
-	{ 0x7f12a40c3000, 268, 30000000000, 1, 9999990, false, cannedleaks_way, 8 },
-	{ 0x7f12a40c3003, 24, 300000000000, 1, 0, true, &cannedleaks_register, 1 },
+	{ CANNEDLEAKS_BLOCK(0x7f12a40c1f40, 64, 10000000000, 0, 0, false, NULL, 0) },
+	{ CANNEDLEAKS_BLOCK(0x7f12a40c2080, 1 << 20, 20000000000, 2, 0, false, NULL, 0) },
+	{ CANNEDLEAKS_BLOCK(
+		0x7f12a40c3000, 268, 30000000000, 1, 9999990, false, cannedleaks_way, 8) },
+	{ CANNEDLEAKS_BLOCK(
+		0x7f12a40c3003, 24, 300000000000, 1, 0, true, &cannedleaks_register, 1) },
 };
 
 #define CANNEDLEAKS_ROW(class_, site_, blocks_, bytes_, behind, behind_bytes, oldest)              \

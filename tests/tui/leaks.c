@@ -172,6 +172,26 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	paper_close(&p);
 }
 
+/* What every way goes through is said if one way alone does not say it. */
+TEST(what_keeps_a_block_alive)
+{
+	begin_still(60, 120);
+	scan();
+	p.canned.leaks.row[5].retained = (struct snap_leak_sum){ 97000, 200000000 };
+	p.canned.leaks.row[5].blocks = cannedleaks_held;
+	p.canned.leaks.row[5].nblocks = 3;
+	p.canned.leaks.state.version++;
+	paper_keys(&p, "KKKKKKKG\r");
+	CHECK(sees("still reach these 96,593 blocks."));
+	CHECK(sees("They keep alive: 190.7M in 97,000 blocks, themselves included."));
+	CHECK(sees("keeps alive 91.9M"));
+	CHECK(sees("every way from the roots goes through") && sees("quotes (server.c:12)"));
+	CHECK(sees("reached, from the root down, through"));
+	CHECK(sees("reached, from the root down, only through"));
+	CHECK(sees("held by several roots: no one of them keeps it alive alone"));
+	paper_close(&p);
+}
+
 TEST(why_tells_who_points_to_it)
 {
 	begin_still(40, 120);
@@ -457,6 +477,7 @@ int main(void)
 	RUN(rows_are_the_lost_ones_and_since_the_scan_before);
 	RUN(k_chooses_kinds);
 	RUN(what_is_suppressed_is_gone_and_can_be_seen);
+	RUN(what_keeps_a_block_alive);
 	RUN(why_tells_who_points_to_it);
 	RUN(why_breaks_its_sentences);
 	RUN(contents_only_after_h);

@@ -375,7 +375,7 @@ TEST(json_of_a_scan)
 	CHECK(strstr(json(), "{ \"class\": \"definite\", \"kind\": \"definite\", "
 			     "\"blocks\": 2, \"bytes\": 1500, "
 			     "\"indirect\": { \"blocks\": 3, \"bytes\": 90 }, "
-			     "\"suppressed\": false, "));
+			     "\"retained\": null, \"suppressed\": false, "));
 	CHECK(strstr(
 		json(), "{ \"class\": \"suppressed\", \"kind\": \"definite\", \"blocks\": 1, "));
 	/* A site that the snapshot does not know has no stack. */

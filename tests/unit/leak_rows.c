@@ -73,6 +73,10 @@ static void rows_copy(void)
  */
 static void make(void)
 {
+	static const atomic_bool never;
+	const struct leak_result_parts parts = {
+		.why = true, .lost = true, .holders = true, .stop = &never
+	};
 	static const struct leak_space space;
 	const struct leak_root_context found = { .graph = &graph, .space = &space };
 
@@ -88,7 +92,7 @@ static void make(void)
 	points(256, 1056);
 	points(512, 1024);
 	classify();
-	CHECK_INT(leak_result_make(&result, &found, true, true), 0);
+	CHECK_INT(leak_result_make(&result, &found, &parts), 0);
 	rows_copy();
 }
 

@@ -22,13 +22,15 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 
 	*g = (struct leak_graph){ .blocks = blocks, .heuristics = ~0u };
 	g->root = zeros(n, 1);
+	g->kept = zeros(n, 1);
 	g->root_at = zeros(n, sizeof(*g->root_at));
 	g->class = zeros(n, 1);
 	g->heuristic = zeros(n, 1);
 	g->leader = zeros(n, sizeof(*g->leader));
 	g->first = zeros(n, sizeof(*g->first));
 	g->header = zeros(n, 1);
-	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first && g->header)
+	if (g->root && g->kept && g->root_at && g->class && g->heuristic && g->leader && g->first &&
+		g->header)
 		return 0;
 	leak_graph_free(g);
 	return -ENOMEM;
@@ -37,6 +39,7 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 void leak_graph_free(struct leak_graph *g)
 {
 	free(g->root);
+	free(g->kept);
 	free(g->root_at);
 	free(g->class);
 	free(g->heuristic);
@@ -45,6 +48,7 @@ void leak_graph_free(struct leak_graph *g)
 	free(g->edge);
 	free(g->header);
 	free(g->interior);
+	free(g->root_word);
 	*g = (struct leak_graph){ 0 };
 }
 
@@ -71,15 +75,30 @@ static bool interior_add(
 	return true;
 }
 
+static void root_word_keep(struct leak_graph *g, struct leak_root_word fresh)
+{
+	struct leak_root_word *p = NULL;
+
+	if (g->root_words < LEAK_ROOT_WORDS_MAX)
+		p = array_grow(g->root_word, g->root_words, &g->root_word_capacity, sizeof(*p));
+	if (p) {
+		g->root_word = p;
+		p[g->root_words++] = fresh;
+	} else {
+		g->root_words_state = LEAK_ROOT_WORDS_LOST;
+	}
+}
+
 static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bins)
 {
 	uint32_t i = leak_blocks_find(g->blocks, word);
-	const struct leak_block *b;
+	const struct leak_block *b = i == LEAK_NONE ? NULL : &g->blocks->block[i];
 
-	if (i == LEAK_NONE || g->root[i] == LEAK_TO_START + 1)
+	if (!b || (word != b->addr && bins && word == next_chunk(b)))
 		return;
-	b = &g->blocks->block[i];
-	if (word != b->addr && bins && word == next_chunk(b))
+	if (g->root_words_state == LEAK_ROOT_WORDS_KEPT)
+		root_word_keep(g, (struct leak_root_word){ at, i, word == b->addr });
+	if (g->root[i] == LEAK_TO_START + 1)
 		return;
 	if (word == b->addr || g->root[i] == 0)
 		g->root_at[i] = at;
@@ -102,13 +121,17 @@ void leak_graph_root(
 void leak_graph_root_block(struct leak_graph *g, uint32_t block)
 {
 	g->root[block] = LEAK_TO_START + 1;
+	g->kept[block] = 1;
 }
 
 void leak_graph_root_rule(struct leak_graph *g, uint32_t block, enum leak_heuristic rule)
 {
 	bool has_pointer = g->root[block] != 0 && g->root[block] != LEAK_TO_INTERIOR + 1;
 
-	if (g->heuristics >> rule & 1 && !has_pointer)
+	if (!(g->heuristics >> rule & 1))
+		return;
+	g->kept[block] = 1;
+	if (!has_pointer)
 		g->root[block] = (uint8_t)(LEAK_TO_INTERIOR + 1 + rule);
 }
 

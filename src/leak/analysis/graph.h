@@ -16,10 +16,26 @@
 #include "src/leak/analysis/blocks.h"
 #include "src/leak/analysis/heuristics.h"
 
+/* A root's word that points to a block. */
+struct leak_root_word {
+	uint64_t at; /* as in leak_graph.root_at */
+	uint32_t block;
+	bool start; /* to its start */
+};
+
+enum leak_root_words {
+	LEAK_ROOT_WORDS_UNKEPT, /* all at first */
+	LEAK_ROOT_WORDS_KEPT, /* set it before the first root is added */
+	LEAK_ROOT_WORDS_LOST, /* too many of them, or out of memory */
+};
+
+#define LEAK_ROOT_WORDS_MAX (4u << 20) /* 64 MB; programs have some thousands */
+
 struct leak_graph {
 	struct leak_blocks *blocks;
 	/* Per block. */
 	uint8_t *root; /* the best pointer from a root: 0 none, LEAK_TO_* + 1 */
+	uint8_t *kept; /* 1: it is reachable whatever points to it */
 	uint64_t *root_at; /* where that pointer is; undefined without one */
 	uint8_t *class; /* enum leak_class, once classified */
 	/* The heuristic without which the block would not be reachable. With LEAK_INDIRECTLY: the
@@ -35,6 +51,10 @@ struct leak_graph {
 	/* Interior pointers, which a heuristic may explain. */
 	struct leak_interior *interior;
 	size_t interiors, interior_capacity;
+	/* All pointers from roots, if they are kept. */
+	struct leak_root_word *root_word;
+	size_t root_words, root_word_capacity;
+	enum leak_root_words root_words_state;
 	unsigned heuristics; /* enabled: bit i for enum leak_heuristic i; all at first */
 	bool failed; /* out of memory: the result would be wrong */
 };

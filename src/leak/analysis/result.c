@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/leak/analysis/holder_tree.h"
 #include "src/leak/analysis/pointer_path.h"
 #include "src/leak/analysis/root_names.h"
+#include "src/util/clock.h"
 
-#define TEXT_MAX 160u /* size of a root's name */
+#define TEXT_MAX 320u /* size of a root's name */
 
 struct maker {
 	struct leak_result *out;
@@ -19,6 +21,8 @@ struct maker {
 	uint32_t *index; /* the row of a call site and class, + 1 */
 	uint32_t *number; /* of a lost block, in leak_result.lost_graph; NULL: not requested */
 	struct leak_pointer_path trace;
+	struct leak_holders holders; /* empty: not requested */
+	uint32_t sites; /* above all ids */
 	size_t block_capacity, step_capacity, text_capacity;
 };
 
@@ -110,13 +114,12 @@ static void block_count(struct maker *m, uint32_t i)
 
 static int rows_make(struct maker *m)
 {
-	uint32_t sites = 0;
 	size_t cells;
 
 	for (uint32_t i = 0; i < m->blocks->count; i++)
-		if (m->blocks->block[i].site >= sites)
-			sites = m->blocks->block[i].site + 1;
-	cells = (size_t)sites * LEAK_CLASSES;
+		if (m->blocks->block[i].site >= m->sites)
+			m->sites = m->blocks->block[i].site + 1;
+	cells = (size_t)m->sites * LEAK_CLASSES;
 	m->index = calloc(cells + 1, sizeof(*m->index));
 	m->out->row = calloc(cells + 1, sizeof(*m->out->row));
 	if (!m->index || !m->out->row)
@@ -124,6 +127,8 @@ static int rows_make(struct maker *m)
 	for (uint32_t i = 0; i < m->blocks->count; i++)
 		block_count(m, i);
 	qsort(m->out->row, m->out->rows, sizeof(*m->out->row), row_order);
+	for (size_t i = 0; i < m->out->rows; i++)
+		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
 	return 0;
 }
 
@@ -144,13 +149,10 @@ static int lost_graph_make(struct maker *m)
 	m->number = malloc((m->blocks->count + (size_t)1) * sizeof(*m->number));
 	if (!m->number)
 		return -ENOMEM;
-	/* The rows are sorted now. */
-	for (size_t i = 0; i < m->out->rows; i++)
-		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
 	return leak_lost_graph_make(&m->out->lost_graph, m->found->graph, row_number, m, m->number);
 }
 
-/* ---- why ---- */
+/* ---- text ---- */
 
 /* Reserves memory for `more` elements at the end of an array; NULL: out of memory. */
 static void *reserve(void *array, size_t *have, size_t used, size_t more, size_t size)
@@ -185,6 +187,66 @@ static int text_add(struct maker *m, const char *text, uint32_t *at)
 	r->text_bytes = begin + bytes;
 	return 0;
 }
+
+/* ---- holders ---- */
+
+static void outermost_add(void *ctx, uint32_t block, uint64_t blocks, uint64_t bytes)
+{
+	struct maker *m = ctx;
+	uint32_t row = row_number(m, block);
+
+	if (row == LEAK_NONE)
+		return;
+	m->out->row[row].retained.blocks += blocks;
+	m->out->row[row].retained.bytes += bytes;
+}
+
+static int holder_copy(
+	struct maker *m, const struct leak_holder *from, struct leak_result_holder *to)
+{
+	*to = (struct leak_result_holder){ .parent = from->parent,
+		.site = from->site,
+		.own = { from->blocks, from->bytes },
+		.all = { from->all_blocks, from->all_bytes } };
+	return from->name ? text_add(m, from->name, &to->root) : 0;
+}
+
+static int holder_tree_copy(struct maker *m)
+{
+	struct leak_result *r = m->out;
+	struct leak_holder_tree tree;
+	int rc = leak_holder_tree_make(&tree, &m->holders);
+
+	if (rc != 0)
+		return rc;
+	r->held = (struct leak_sum){ tree.blocks, tree.bytes };
+	r->holder = calloc(tree.count + 1, sizeof(*r->holder));
+	rc = r->holder ? 0 : -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < tree.count; i++)
+		rc = holder_copy(m, &tree.node[i], &r->holder[i]);
+	r->holders = rc == 0 ? tree.count : 0;
+	leak_holder_tree_free(&tree);
+	return rc;
+}
+
+/* Without them the rest of the result is as good. */
+static int holders_make(struct maker *m, const atomic_bool *stop)
+{
+	uint64_t start_ns = clock_monotonic_ns();
+	int rc = leak_holders_make(&m->holders, m->found, stop);
+
+	if (rc == 0)
+		rc = leak_holder_tree_sites(&m->holders, m->sites, outermost_add, m);
+	if (rc == 0)
+		rc = holder_tree_copy(m);
+	m->out->holders_ns = clock_monotonic_ns() - start_ns;
+	m->out->no_holders = rc;
+	if (rc != 0)
+		leak_holders_free(&m->holders);
+	return rc == -ECANCELED ? rc : 0;
+}
+
+/* ---- why ---- */
 
 /* The step of the root word that points to `block`. */
 static int root_step(struct maker *m, uint32_t block, struct leak_step *out)
@@ -258,11 +320,56 @@ static int steps_add(struct maker *m, struct leak_shown *shown, uint32_t block)
 	return rc;
 }
 
+static int holder_step(struct maker *m, uint32_t number, struct leak_step *out)
+{
+	uint32_t block = leak_holders_block(&m->holders, number);
+	const struct leak_block *b = &m->blocks->block[block];
+
+	*out = (struct leak_step){ 0 };
+	if (block == LEAK_NONE)
+		return text_add(m, m->holders.name[m->holders.tree.node[number]], &out->root);
+	*out = (struct leak_step){ .addr = b->addr, .size = b->size, .site = b->site };
+	return 0;
+}
+
+/* What every way to a block goes through. */
+static int dominators_add(struct maker *m, struct leak_shown *shown, uint32_t block)
+{
+	const uint32_t *dominator = m->holders.tree.dominator;
+	uint32_t number = leak_holders_number(&m->holders, block), length = 0, at, skip;
+	struct leak_result *r = m->out;
+	struct leak_step *step;
+	int rc = 0;
+
+	if (number == LEAK_NO_NODE)
+		return 0;
+	step = reserve(r->step, &m->step_capacity, r->step_count, LEAK_SHOWN_STEPS, sizeof(*step));
+	if (!step)
+		return -ENOMEM;
+	r->step = step;
+	shown->retained = (struct leak_sum){ m->holders.blocks[number], m->holders.bytes[number] };
+	for (uint32_t i = dominator[number]; i != 0; i = dominator[i])
+		length++;
+	if (length > LEAK_SHOWN_STEPS)
+		shown->holders_left_out = length - LEAK_SHOWN_STEPS;
+	shown->first_holder = (uint32_t)r->step_count;
+	shown->holder_steps = length - shown->holders_left_out;
+	r->step_count += shown->holder_steps;
+	/* From the block's own dominator down to the root, so from the end. */
+	at = shown->holder_steps;
+	skip = shown->holder_steps / 2;
+	for (uint32_t i = dominator[number], k = 0; rc == 0 && i != 0; i = dominator[i], k++)
+		if (k < skip || k >= skip + shown->holders_left_out)
+			rc = holder_step(m, i, &r->step[shown->first_holder + --at]);
+	return rc;
+}
+
 static int block_add(struct maker *m, uint32_t block)
 {
 	struct leak_result *r = m->out;
 	const struct leak_block *b = &m->blocks->block[block];
 	struct leak_shown *shown;
+	int rc;
 
 	shown = reserve(r->block, &m->block_capacity, r->block_count, 1, sizeof(*shown));
 	if (!shown)
@@ -274,7 +381,8 @@ static int block_add(struct maker *m, uint32_t block)
 		.birth = b->birth,
 		.holders = m->trace.holders[block],
 		.lost = m->number ? m->number[block] : LEAK_NONE };
-	return steps_add(m, shown, block);
+	rc = steps_add(m, shown, block);
+	return rc == 0 && m->holders.graph ? dominators_add(m, shown, block) : rc;
 }
 
 static int why_make(struct maker *m)
@@ -291,17 +399,22 @@ static int why_make(struct maker *m)
 	return rc;
 }
 
-int leak_result_make(
-	struct leak_result *r, const struct leak_root_context *found, bool why, bool with_lost)
+int leak_result_make(struct leak_result *r, const struct leak_root_context *found,
+	const struct leak_result_parts *parts)
 {
 	struct maker m = { .out = r, .found = found, .blocks = found->graph->blocks };
 	int rc = rows_make(&m);
 
-	if (rc == 0 && with_lost)
+	if (rc == 0 && parts->lost)
 		rc = lost_graph_make(&m);
-	if (rc == 0 && why)
+	if (rc == 0 && parts->holders)
+		rc = holders_make(&m, parts->stop);
+	if (m.holders.graph && parts->inspect)
+		parts->inspect(parts->inspect_ctx, &m.holders);
+	if (rc == 0 && parts->why)
 		rc = why_make(&m);
 	leak_pointer_path_free(&m.trace);
+	leak_holders_free(&m.holders);
 	free(m.index);
 	free(m.number);
 	return rc;
@@ -313,10 +426,12 @@ void leak_result_free(struct leak_result *r)
 	free(r->block);
 	free(r->step);
 	free(r->text);
+	free(r->holder);
 	leak_lost_graph_free(&r->lost_graph);
 	r->row = NULL;
 	r->block = NULL;
 	r->step = NULL;
 	r->text = NULL;
-	r->rows = r->block_count = r->step_count = r->text_bytes = 0;
+	r->holder = NULL;
+	r->rows = r->block_count = r->step_count = r->text_bytes = r->holders = 0;
 }

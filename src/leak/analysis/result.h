@@ -7,6 +7,7 @@
 #define SRC_LEAK_ANALYSIS_RESULT_H
 
 #include "src/leak/analysis/classes.h"
+#include "src/leak/analysis/holders.h"
 #include "src/leak/analysis/root_names.h"
 #include "src/leak/analysis/lost_graph.h"
 #include "src/leak/access/access_report.h"
@@ -26,6 +27,9 @@ struct leak_row {
 	uint32_t site;
 	struct leak_sum sum;
 	struct leak_sum indirect; /* of their cliques, if the class is definite */
+	/* What they keep alive, themselves included: of those that no other one of the site holds.
+	 */
+	struct leak_sum retained;
 	uint32_t oldest; /* creation time of the oldest block: read_tick_pack */
 	uint32_t shown[LEAK_SHOWN_BLOCKS]; /* the oldest blocks, while the result is made */
 	uint32_t first_block, blocks; /* in leak_result.block, the oldest first */
@@ -48,7 +52,19 @@ struct leak_shown {
 	uint32_t first_step, steps;
 	uint32_t left_out; /* steps left out between these */
 	bool inside; /* the last step's pointer is an interior one */
+	struct leak_sum retained; /* what it keeps alive, itself included */
+	/* What every way to it goes through, in leak_result.step: from the root on. Cut likewise.
+	 */
+	uint32_t first_holder, holder_steps, holders_left_out;
 	uint32_t lost; /* its number in leak_result.lost_graph; LEAK_NONE: it has none */
+};
+
+/* A node of what holds the heap (holder_tree.h). */
+struct leak_result_holder {
+	uint32_t parent; /* an earlier one; LEAK_NONE: a root */
+	uint32_t root; /* offset in leak_result.text of the root's name; 0: a call site */
+	uint32_t site;
+	struct leak_sum own, all; /* all: with those below it */
 };
 
 struct leak_result {
@@ -63,6 +79,12 @@ struct leak_result {
 	char *text;
 	size_t block_count, step_count, text_bytes;
 	struct leak_lost_graph lost_graph; /* if requested */
+	/* If requested: depth first, siblings with most bytes first. */
+	struct leak_result_holder *holder;
+	size_t holders;
+	struct leak_sum held; /* by all roots together */
+	int no_holders; /* why these and all `retained` are missing: -errno; 0: they are there */
+	uint64_t holders_ns; /* how long they took */
 	struct leak_access_report access;
 	uint64_t scan_ns; /* the whole scan */
 	uint64_t scanned_bytes, unread_bytes;
@@ -71,10 +93,19 @@ struct leak_result {
 	unsigned threads, running; /* threads, and those of them that did not stop */
 };
 
-/* Fills in sums and rows; with `why`, also blocks; with `with_lost`, also which lost blocks point
- * to which. 0 or -ENOMEM. */
-int leak_result_make(
-	struct leak_result *r, const struct leak_root_context *found, bool why, bool with_lost);
+/* What a result has beside sums and rows. */
+struct leak_result_parts {
+	bool why; /* blocks */
+	bool lost; /* which lost blocks point to which */
+	bool holders;
+	void (*inspect)(void *ctx, const struct leak_holders *h); /* may be NULL */
+	void *inspect_ctx;
+	const atomic_bool *stop; /* set: the result is no longer wanted */
+};
+
+/* 0, -ENOMEM, or -ECANCELED. Without memory for holders, the result has none. */
+int leak_result_make(struct leak_result *r, const struct leak_root_context *found,
+	const struct leak_result_parts *parts);
 void leak_result_free(struct leak_result *r);
 
 #endif

@@ -56,9 +56,9 @@ static const char *file_name(const char *path)
 
 /* The mapping of the file that `m` belongs to: `m` itself, or the one before it, whose zeroed rest
  * it is; NULL: none. */
-static const struct leak_map *file_of(const struct leak_root_context *f, const struct leak_map *m)
+static const struct leak_map *file_of(const struct leak_space *space, const struct leak_map *m)
 {
-	const struct leak_map *below = m > f->space->map ? m - 1 : NULL;
+	const struct leak_map *below = m > space->map ? m - 1 : NULL;
 
 	if (m->inode != 0)
 		return m;
@@ -68,11 +68,11 @@ static const struct leak_map *file_of(const struct leak_root_context *f, const s
 }
 
 /* The start of the file's first mapping, going down from `m`. */
-static uint64_t file_start(const struct leak_root_context *f, const struct leak_map *m)
+static uint64_t file_start(const struct leak_space *space, const struct leak_map *m)
 {
 	const struct leak_map *first = m;
 
-	for (const struct leak_map *at = m; at >= f->space->map; at--)
+	for (const struct leak_map *at = m; at >= space->map; at--)
 		if (at->inode == m->inode && strcmp(at->path, m->path) == 0)
 			first = at;
 		else if (m->start - at->end > (UINT64_C(1) << 32))
@@ -81,24 +81,38 @@ static uint64_t file_start(const struct leak_root_context *f, const struct leak_
 	return first->start < FIXED_END ? 0 : first->start;
 }
 
+const char *leak_root_names_file(const struct leak_space *space, uint64_t at, uint64_t *vaddr)
+{
+	const struct leak_map *m = leak_space_map(space, at);
+	const struct leak_map *file = m ? file_of(space, m) : NULL;
+
+	if (!file)
+		return NULL;
+	*vaddr = at - file_start(space, file);
+	return file->path;
+}
+
 void leak_root_names_text(const struct leak_root_context *f, uint64_t at, char *out, size_t cap)
 {
-	const struct leak_map *m, *file;
+	const struct leak_map *m;
+	const char *file;
+	uint64_t vaddr;
 	int tid, tls;
 
 	if (at >> 63) {
 		register_text(at, out, cap);
 		return;
 	}
+	if (at != 0 && f->name && f->name(f->names, at, out, cap))
+		return;
 	m = at != 0 ? leak_space_map(f->space, at) : NULL;
-	file = m ? file_of(f, m) : NULL;
+	file = m ? leak_root_names_file(f->space, at, &vaddr) : NULL;
 	tls = m ? thread_with(f, at) : 0;
 	tid = m ? thread_of(f, m) : 0;
 	if (!m)
 		snprintf(out, cap, "the loader's own");
 	else if (file)
-		snprintf(out, cap, "data of %.100s at 0x%" PRIx64, file_name(file->path),
-			at - file_start(f, file));
+		snprintf(out, cap, "data of %.100s at 0x%" PRIx64, file_name(file), vaddr);
 	else if (tls)
 		snprintf(out, cap, "tls of thread %d", tls);
 	else if (strcmp(m->path, "[stack]") == 0)

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/user.h>
 
 #include "src/leak/analysis/graph.h"
 #include "src/leak/access/space.h"
@@ -15,6 +16,11 @@ struct leak_thread_places {
 	int tid;
 	uint64_t stack, data; /* its stack pointer and thread pointer */
 	struct leak_range tls; /* leak_tls_of */
+	struct user_regs_struct regs; /* valid if `stack` is */
+	/* The live part of the stack from `stack` on, or its beginning, as the roots had it: zeros
+	 * where these did not read. NULL: it is no root, or out of memory. */
+	uint64_t *words;
+	size_t word_count;
 };
 
 struct leak_root_context {
@@ -22,8 +28,17 @@ struct leak_root_context {
 	const struct leak_space *space; /* its mappings name roots */
 	const struct leak_thread_places *thread;
 	size_t threads;
+	/* Names what it can better than this room does, such as a variable. False: it cannot. NULL:
+	 * there is no such. */
+	bool (*name)(void *names, uint64_t at, char *out, size_t cap);
+	void *names;
 };
 
+/*
+ * The file that has the data at `at`, and its address there as its symbol table has it. NULL: no
+ * file has.
+ */
+const char *leak_root_names_file(const struct leak_space *space, uint64_t at, uint64_t *vaddr);
 /* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm prints
  * them. */
 void leak_root_names_text(

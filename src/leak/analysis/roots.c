@@ -2,22 +2,25 @@
 /* Finding roots, mapping by mapping (roots.h). */
 #include "src/leak/analysis/roots.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "shm/layout.h"
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/leak/analysis/tls.h"
 
-#define PAGE	      4096u
-#define GENERAL_WORDS (sizeof(struct user_regs_struct) / sizeof(uint64_t))
-#define RED_ZONE      128u /* below the stack pointer, used by the innermost function: x86-64 ABI */
-#define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
+#define PAGE		 4096u
+#define GENERAL_WORDS	 (sizeof(struct user_regs_struct) / sizeof(uint64_t))
+#define RED_ZONE	 128u /* below the stack pointer, used by the innermost function: x86-64 ABI */
+#define STACK_KEPT_BYTES 262144u /* of a thread's stack, to name frames: deeper ones are rare */
+#define THREAD_BYTES	 16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
 struct scan {
 	struct leak_roots *roots;
 	struct leak_space *space;
 	const struct trace_stop *stop;
 	struct leak_graph *graph;
+	struct leak_thread_places *stacks; /* those that the mapping may be a stack of; or NULL */
 	bool bins; /* malloc may keep its words here, which point to chunk headers */
 	uint64_t skip_end; /* the library's memory reaches up to here */
 };
@@ -36,10 +39,26 @@ static bool begins(const char *text, const char *with)
 
 /* ---- words ---- */
 
+/* Keeps what the words have of a thread's live stack. */
+static void stack_keep(
+	struct leak_thread_places *t, uint64_t addr, const uint64_t *words, size_t count)
+{
+	uint64_t end = addr + count * sizeof(*words);
+	uint64_t from = t->stack > addr ? t->stack : addr;
+	uint64_t until = t->stack + t->word_count * sizeof(*words);
+
+	until = until < end ? until : end;
+	if (t->words && from < until)
+		memcpy(t->words + (from - t->stack) / sizeof(*words),
+			words + (from - addr) / sizeof(*words), until - from);
+}
+
 static void root_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
 {
 	struct scan *s = ctx;
 
+	for (size_t i = 0; s->stacks && s->stacks[i].tid != 0; i++)
+		stack_keep(&s->stacks[i], addr, words, count);
 	leak_graph_root(s->graph, addr, words, count, s->bins);
 }
 
@@ -237,7 +256,11 @@ struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct t
 	if (t->state != TRACE_THREAD_STOPPED)
 		return (struct leak_thread_places){ .tid = t->tid };
 	data = trace_stop_thread_pointer(t);
-	return (struct leak_thread_places){ t->tid, stack_pointer(t), data, leak_tls_of(s, data) };
+	return (struct leak_thread_places){ .tid = t->tid,
+		.stack = stack_pointer(t),
+		.data = data,
+		.tls = leak_tls_of(s, data),
+		.regs = t->regs };
 }
 
 static bool lies_in(const struct leak_map *m, uint64_t addr)
@@ -363,6 +386,28 @@ static const char *file_of(const struct scan *s, const struct leak_map *m)
 	return below->path;
 }
 
+/* Prepares to keep the live part of each stack in the mapping. */
+static void stacks_prepare(struct leak_thread_places *t, const struct leak_map *m)
+{
+	for (; t && t->tid != 0; t++) {
+		uint64_t bytes = m->end - t->stack;
+
+		if (!lies_in(m, t->stack) || t->words || t->stack % sizeof(*t->words) != 0)
+			continue;
+		bytes = bytes < STACK_KEPT_BYTES ? bytes : STACK_KEPT_BYTES;
+		t->words = calloc(1, bytes);
+		t->word_count = t->words ? bytes / sizeof(*t->words) : 0;
+	}
+}
+
+static void stack_scan(struct scan *s, const struct leak_map *m)
+{
+	s->stacks = s->roots->thread;
+	stacks_prepare(s->stacks, m);
+	around_apart(s, first_stack_start(s, m), m->end, root_visit);
+	s->stacks = NULL;
+}
+
 static void map_scan(struct scan *s, const struct leak_map *m)
 {
 	unsigned kinds = s->roots->kinds;
@@ -392,7 +437,7 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 			around_apart(s, m->start, m->end, root_visit);
 	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_of_thread(s, m))) {
 		if (kinds & LEAK_ROOT_STACKS)
-			around_apart(s, first_stack_start(s, m), m->end, root_visit);
+			stack_scan(s, m);
 	} else if (kinds & LEAK_ROOT_MAPS) {
 		anonymous_scan(s, dead ? dead : m->start, m->end);
 	}

@@ -30,7 +30,9 @@ struct leak_roots {
 	const struct leak_exit_stack *exit; /* of a process at its last instant; or NULL */
 	uint64_t first_stack; /* where the first thread's stack began, if that thread has ended; or
 				 0 */
-	const struct leak_thread_places *thread; /* ends with tid 0; NULL: unknown */
+	/* Ends with tid 0; NULL: unknown. Their stacks' words are filled in, the caller's to free.
+	 */
+	struct leak_thread_places *thread;
 	unsigned devices; /* device mappings that were not read */
 	/* Some blocks are in no table, so all memory of allocators outside known blocks counts,
 	 * too. */

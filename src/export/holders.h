@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What holds the heap, in the JSON and text reports. Main thread. */
+#ifndef SRC_EXPORT_HOLDERS_H
+#define SRC_EXPORT_HOLDERS_H
+
+#include "src/export/writer.h"
+#include "src/model/snapshot.h"
+#include "src/util/strbuf.h"
+
+/* The member "held": null if it is not known. Nodes that hold less than a thousandth of the heap
+ * are left out. */
+void holders_json(struct writer *w, const struct snap_leaks *l);
+/* The member "retained" of a row or block: null if it is not known. */
+void holders_json_retained(struct writer *w, struct snap_leak_sum retained);
+/* A line for each of the roots that hold most. */
+void holders_text(struct strbuf *out, const struct snap_leaks *l);
+
+#endif

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds the heap, in a program whose holders are known (tests/targets/holders.cc): by their names, and by the
+bytes that they retain, which are those that go once the program frees them."""
+
+import json
+import os
+import re
+
+from proving import HEAPTOP, case, check, check_equal, run, run_cases, scratch, target
+from scanning import Waiting
+
+
+def scan(pid):
+    out = os.path.join(scratch, "holders.json")
+    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, "-a", str(pid)])
+    check(done.returncode in (0, 1), done.stderr.decode())
+    with open(out, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def roots_of(leaks):
+    return {h["root"]: h for h in leaks["held"]["by"] if h["depth"] == 0}
+
+
+def root_like(leaks, pattern):
+    """The one root of such a name."""
+    found = [h for name, h in roots_of(leaks).items() if re.fullmatch(pattern, name)]
+    check_equal(len(found), 1, "%s among %s" % (pattern, list(roots_of(leaks))))
+    return found[0]
+
+
+def all_bytes(leaks):
+    return sum(leaks[c]["bytes"] for c in ("definite", "indirect", "possible", "reachable"))
+
+
+@case("roots have the names of variables, threads and functions, and retain what they hold")
+def names():
+    with Waiting(target("holders")) as program:
+        leaks = scan(program.pid)["leaks"]
+        quotes = root_like(leaks, r"app::quotes \(holders\.cc:\d+\)")
+        check_equal(quotes["retained"]["blocks"], 2001, "blocks of quotes")
+        chain = root_like(leaks, r"app::chain \(holders\.cc:\d+\)")
+        check_equal(chain["retained"], {"blocks": 1000, "bytes": 500 * (50 + 16)}, "chain")
+        check_equal(root_like(leaks, r"app::shapes \(holders\.cc:\d+\)")["retained"]["blocks"], 30, "shapes")
+        check_equal(root_like(leaks, r"memo\(\)::cached \(holders\.cc:\d+\)")["retained"],
+                    {"blocks": 1, "bytes": 3333}, "cached")
+        check_equal(root_like(leaks, r"thread-local own_list of thread \d+ \(reader\) \(holders\.cc:\d+\)")
+                    ["retained"], {"blocks": 1, "bytes": 777}, "own_list")
+        stack = root_like(leaks, r"stack of thread \d+ \(reader\), in parse_line\(void\*\)")
+        check_equal(stack["retained"], {"blocks": 1, "bytes": 5000}, "block")
+        lost = roots_of(leaks)["lost"]
+        check_equal(lost["retained"]["bytes"], leaks["definite"]["bytes"] + leaks["indirect"]["bytes"], "lost")
+        check_equal(leaks["held"]["bytes"], all_bytes(leaks), "all that is held")
+        check_equal(sum(h["retained"]["bytes"] for h in leaks["held"]["by"] if h["depth"] == 0) //
+                    (leaks["held"]["bytes"] // 100), 100, "percent of it below the roots shown")
+
+
+@case("a call site retains what its blocks keep alive; the tree says by which way")
+def sites():
+    with Waiting(target("holders")) as program:
+        leaks = scan(program.pid)["leaks"]
+    by = leaks["held"]["by"]
+    at = [h["root"] for h in by].index(root_like(leaks, r"app::chain .*")["root"])
+    links, payload = by[at + 1], by[at + 2]
+    check_equal((links["depth"], links["own"]), (1, {"blocks": 500, "bytes": 500 * 16}), "the links")
+    check_equal(links["retained"]["bytes"], 500 * (50 + 16), "the links' retained")
+    check_equal((payload["depth"], payload["own"]), (2, {"blocks": 500, "bytes": 500 * 50}), "payload")
+    rows = {row["site"]: row for row in leaks["sites"] if row["class"] == "reachable"}
+    check_equal(rows[links["site"]]["retained"], {"blocks": 1000, "bytes": 500 * (50 + 16)}, "their row")
+    check_equal(rows[payload["site"]]["retained"], {"blocks": 500, "bytes": 500 * 50}, "the payload's row")
+    lost = [row for row in leaks["sites"] if row["class"] == "definite"]
+    check_equal(sum(row["retained"]["bytes"] for row in lost),
+                leaks["definite"]["bytes"] + leaks["indirect"]["bytes"], "what leaks retain")
+
+
+@case("live bytes fall by exactly what the holder retained when the program frees it")
+def freed():
+    with Waiting(target("holders")) as program:
+        before = scan(program.pid)
+        program.process.stdin.write("free\n")
+        program.process.stdin.flush()
+        check_equal(program.process.stdout.readline(), "freed\n", "it says")
+        after = scan(program.pid)
+        quotes = root_like(before["leaks"], r"app::quotes .*")["retained"]
+        for what, name in (("live_bytes", "bytes"), ("live_blocks", "blocks")):
+            check_equal(before["totals"][what] - after["totals"][what], quotes[name], what)
+        check_equal([r for r in roots_of(after["leaks"]) if "quotes" in r], [], "roots afterwards")
+
+
+@case("a text report names the roots that hold most")
+def text():
+    with Waiting(target("holders")) as program:
+        done = run([HEAPTOP, "--report", "--leak-check", "-a", str(program.pid)])
+    found = re.search(r"^held +([\d,]+) bytes in 2,001 blocks by app::quotes \(holders.cc:\d+\)$",
+                      done.stdout.decode() + done.stderr.decode(), re.M)
+    check(found, done.stdout.decode() + done.stderr.decode())
+
+
+run_cases()
