@@ -68,6 +68,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_MAP:
 	case VIEW_MARKS:
 	case VIEW_FREES:
+	case VIEW_HOLDERS:
 	case VIEW_HELP:
 	case VIEW_SETTINGS:
 	case VIEW_PROCESSES:

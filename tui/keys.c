@@ -24,6 +24,7 @@
 #include "tui/view_detail.h"
 #include "tui/view_events.h"
 #include "tui/view_frees.h"
+#include "tui/view_holders.h"
 #include "tui/view_leaks.h"
 #include "tui/view_map.h"
 #include "tui/view_marks.h"
@@ -144,7 +145,7 @@ const struct key_binding keys_table[] = {
 		"Detail", NULL, NULL, "the row's call site, or the emptiest page's under the cursor (also F7)" },
 	{ MAP, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_MAP, view_map_pin, 0,
 		PLACE_HINT, "pinning site", NULL, NULL, "the call site with that number in PINNED PAGES" },
-	{ LEAK, "L", { 'L', 0 }, IN_DATA | CHANGES, view_leaks_scan, 0, PLACE_HINT, "leak scan", NULL,
+	{ LEAK, "L", { 'L', 0 }, IN_DATA | IN_HOLDERS | CHANGES, view_leaks_scan, 0, PLACE_HINT, "leak scan", NULL,
 		NULL, "scan for leaks now; pauses the program while its memory is read" },
 	{ TIME, ",", { ',', 0 }, IN_TIMED, moments_step, -1, PLACE_HINT, "past", "step", shown_moment_is_past,
 		"one tick back; Home: the first moment that is kept" },
@@ -194,6 +195,14 @@ const struct key_binding keys_table[] = {
 		"wrong frees: mismatched, twice, of no block; and back" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_FREES, view_frees_stacks, 0, PLACE_BAR,
 		"Stacks", "Hide", view_frees_is_open, "in Wrong frees: both call stacks, and without them" },
+	{ LEAK, "O", { 'O', 0 }, IN_DATA | IN_HOLDERS, view_holders_show, 0, PLACE_HELP, NULL, NULL, NULL,
+		"what holds the heap: roots by name, with the bytes they keep alive; and back" },
+	{ LEAK, "Right l", { KEY_RIGHT, 'l', '+', 0 }, IN_HOLDERS, view_holders_turn, 1, PLACE_HINT,
+		"open", NULL, NULL, "in Holders: open the line, or move to its first child" },
+	{ LEAK, "Left h", { KEY_LEFT, 'h', '-', 0 }, IN_HOLDERS, view_holders_turn, 0, PLACE_HINT,
+		"close", NULL, NULL, "in Holders: close the line, or move to its parent" },
+	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_HOLDERS, view_holders_enter, 0,
+		PLACE_BAR, "Detail", NULL, NULL, "in Holders: the call site, or what the root holds" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column with that number; again: reverse" },

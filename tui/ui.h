@@ -191,6 +191,24 @@ struct frees_state {
 	uint32_t site, alloc_site;
 };
 
+#define HOLDER_PATH_SITES 16
+#define HOLDER_OPENS	  128 /* lines that stay open */
+
+/* Where a line of Holders is: its root, and the call sites from there to it. */
+struct holder_path {
+	char root[120];
+	uint32_t site[HOLDER_PATH_SITES];
+	uint32_t depth;
+};
+
+struct holders_state {
+	struct list list;
+	uint32_t *row; /* owned: of each line, its index in the result */
+	unsigned version; /* of the result */
+	struct holder_path open[HOLDER_OPENS]; /* the oldest first, */
+	unsigned opens; /* so many */
+};
+
 struct events_state {
 	struct list list;
 	struct event_line *copy; /* owned: the lines of `held`; NULL: the list follows the end */
@@ -374,6 +392,7 @@ struct ui {
 	struct threads_state threads;
 	struct marks_state marks;
 	struct frees_state frees;
+	struct holders_state holders;
 	struct ignored *ignored; /* owned, or NULL */
 	struct moments_state moments;
 	struct detail_state detail;

@@ -91,7 +91,8 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 		ui_message(ui, "a scan reads the program as it is now: F first, then L");
 		return;
 	}
-	leaks_go(ui);
+	if (ui_view(ui) != view_table[VIEW_HOLDERS])
+		leaks_go(ui);
 	if (ui->source->leaks_scan(ui->source->ctx, text, sizeof(text)) != 0)
 		ui_message(ui, "%s", text);
 }
@@ -166,7 +167,7 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 
 bool view_leaks_cancel(struct ui *ui)
 {
-	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY);
+	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY | IN_HOLDERS);
 
 	if (!here || !leak_facts_is_scanning(leak_list_state(ui)))
 		return false;

@@ -63,6 +63,16 @@ static const struct snap_leak_block cannedleaks_blocks[] = {
 		.indirect = { (behind), (behind_bytes) }, .oldest_ns = (oldest)                    \
 	}
 
+static const struct snap_holder cannedleaks_holders[] = {
+	{ UINT32_MAX, 0, "quotes (server.c:12)", 0, { 0, 0 }, { 97000, 200000000 } },
+	{ 0, 1, NULL, 17, { 96593, 96400000 }, { 97000, 200000000 } },
+	{ 1, 2, NULL, 18, { 407, 103600000 }, { 407, 103600000 } },
+	{ UINT32_MAX, 0, "several roots", 0, { 0, 0 }, { 40, 30000000 } },
+	{ 3, 1, NULL, 20, { 40, 30000000 }, { 40, 30000000 } },
+	{ UINT32_MAX, 0, "lost", 0, { 0, 0 }, { 22000, 2000000 } },
+	{ 5, 1, NULL, 18, { 22000, 2000000 }, { 22000, 2000000 } },
+};
+
 static inline void cannedleaks_rows(struct cannedleaks *c)
 {
 	static const struct snap_leak_site rows[CANNEDLEAKS_ROWS] = {
@@ -96,6 +106,9 @@ static inline void cannedleaks_end(struct cannedleaks *c, uint64_t at_ns)
 	c->state.version++;
 	cannedleaks_rows(c);
 	*l = (struct snap_leaks){ .how = "stop and read",
+		.holders = cannedleaks_holders,
+		.nholders = sizeof(cannedleaks_holders) / sizeof(cannedleaks_holders[0]),
+		.held = { 119040, 232000000 },
 		.sites = c->none ? &c->row[5] : c->row,
 		.nsites = c->none ? 2 : CANNEDLEAKS_ROWS,
 		.stop_ns = 21000000,

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What holds the heap: the roots of the last leak scan by name, with the bytes that each alone
+ * keeps alive; below them the call sites of the blocks that they hold, and of those that these
+ * hold. Lines stay open from scan to scan. Main thread.
+ */
+#include "tui/view_holders.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/model/leaks.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/draw.h"
+#include "tui/leak_facts.h"
+#include "tui/table.h"
+#include "tui/view_detail.h"
+#include "tui/view_sites.h"
+
+#define INDENT 2 /* cells a level */
+
+enum { BY_RETAINED, BY_SHARE, BY_BLOCKS, BY_OWN, BY_NAME };
+
+static const struct table_column holder_columns[] = {
+	{ "RETAINED", 8, true, 0, "bytes that nothing would reach without it, itself included" },
+	{ "%", 5, true, 50, "share of all bytes that the scan found" },
+	{ "BLOCKS", 7, true, 60, "number of these blocks" },
+	{ "OWN", 7, true, 76, "bytes in this call site's own blocks at this place" },
+	{ "HELD BY", 0, false, 0, "a root by its name, and below it call sites" },
+};
+static unsigned holder_off; /* no column can be switched off */
+static const struct table holder_table = { .off = &holder_off,
+	.column = holder_columns,
+	.count = sizeof(holder_columns) / sizeof(holder_columns[0]) };
+
+static const struct snap_leaks *result_of(const struct ui *ui)
+{
+	return ui->source->leaks ? ui->source->leaks(ui->source->ctx)->last : NULL;
+}
+
+static struct list *holders_list(struct ui *ui)
+{
+	return &ui->holders.list;
+}
+
+static bool holders_present(const struct ui *ui)
+{
+	return ui->source->leaks != NULL;
+}
+
+/* ---- open lines ---- */
+
+/* The way from the root to a node; its address in every scan. False: too deep for one. */
+static bool path_of(const struct snap_leaks *l, uint32_t i, struct holder_path *out)
+{
+	const struct snap_holder *h = &l->holders[i];
+
+	memset(out, 0, sizeof(*out));
+	if (h->depth > HOLDER_PATH_SITES)
+		return false;
+	out->depth = h->depth;
+	for (; !h->root; h = &l->holders[h->parent])
+		out->site[h->depth - 1] = h->site;
+	snprintf(out->root, sizeof(out->root), "%s", h->root);
+	return true;
+}
+
+/* Its place among the open ones; -1: it is closed. */
+static int open_at(const struct ui *ui, const struct snap_leaks *l, uint32_t i)
+{
+	struct holder_path path;
+
+	if (!path_of(l, i, &path))
+		return -1;
+	for (unsigned k = 0; k < ui->holders.opens; k++)
+		if (memcmp(&ui->holders.open[k], &path, sizeof(path)) == 0)
+			return (int)k;
+	return -1;
+}
+
+static bool has_children(const struct snap_leaks *l, uint32_t i)
+{
+	return i + 1 < l->nholders && l->holders[i + 1].parent == i;
+}
+
+/* ---- rows ---- */
+
+/* The lines: those whose parents are open. */
+static void rows_make(struct ui *ui, const struct snap_leaks *l)
+{
+	struct holders_state *st = &ui->holders;
+	size_t n = 0;
+	uint32_t closed = UINT32_MAX; /* depth of a closed line, below which nothing is shown */
+
+	st->row = realloc(st->row, (l->nholders + 1) * sizeof(*st->row));
+	for (uint32_t i = 0; st->row && i < l->nholders; i++) {
+		if (closed != UINT32_MAX && l->holders[i].depth > closed)
+			continue;
+		st->row[n++] = i;
+		closed = open_at(ui, l, i) < 0 ? l->holders[i].depth : UINT32_MAX;
+	}
+	list_recount(&st->list, n);
+}
+
+/* Without a result that has holders, there are no lines. */
+static void holders_update(struct ui *ui)
+{
+	const struct snap_leaks *l = result_of(ui);
+
+	if (l)
+		rows_make(ui, l);
+	else
+		list_recount(&ui->holders.list, 0);
+	ui->holders.version = ui->source->leaks ? ui->source->leaks(ui->source->ctx)->version : 0;
+}
+
+/* A scan may have ended since the last snapshot. */
+static const struct snap_leaks *catch_up(struct ui *ui)
+{
+	if (ui->source->leaks && ui->source->leaks(ui->source->ctx)->version != ui->holders.version)
+		holders_update(ui);
+	return result_of(ui);
+}
+
+/* The node under the cursor; UINT32_MAX: none. */
+static uint32_t selected(struct ui *ui, const struct snap_leaks **l)
+{
+	*l = catch_up(ui);
+	return *l && ui->holders.list.cursor < ui->holders.list.count
+		       ? ui->holders.row[ui->holders.list.cursor]
+		       : UINT32_MAX;
+}
+
+static void holders_reset(struct ui *ui)
+{
+	free(ui->holders.row);
+	ui->holders = (struct holders_state){ .list.height = ui->holders.list.height };
+}
+
+/* ---- drawing ---- */
+
+static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i, unsigned cells,
+	char out[COLUMN_TEXT_MAX])
+{
+	const struct snap_holder *h = &l->holders[i];
+	const struct snap_site *site = h->root ? NULL : ui_site(ui, h->site);
+	const char *mark = !has_children(l, i) ? "  " : open_at(ui, l, i) < 0 ? "+ " : "- ";
+	char name[COLUMN_TEXT_MAX / 2] = "a call site not known yet", all[COLUMN_TEXT_MAX];
+	char place[COLUMN_TEXT_MAX / 4] = "";
+	struct row_style style = ui_style(ui);
+
+	style.site_cells = cells;
+	if (site) {
+		site_name(site, &style, name, sizeof(name));
+		site_place(site, &style, place, sizeof(place));
+	}
+	snprintf(all, sizeof(all), "%*s%s%s%s%s", (int)(h->depth * INDENT), "", mark,
+		h->root ? h->root : name, *place ? "  " : "", place);
+	text_elide(out, COLUMN_TEXT_MAX, all, cells, false, draw_is_ascii());
+}
+
+static void cell_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i,
+	const struct table_place *p, char out[COLUMN_TEXT_MAX])
+{
+	const struct snap_holder *h = &l->holders[i];
+
+	*out = '\0';
+	switch (p->column) {
+	case BY_RETAINED:
+		units_bytes(out, h->all.bytes);
+		break;
+	case BY_SHARE:
+		units_percent(out, h->all.bytes, l->held.bytes);
+		break;
+	case BY_BLOCKS:
+		units_count(out, h->all.blocks);
+		break;
+	case BY_OWN:
+		if (!h->root)
+			units_bytes(out, h->own.bytes);
+		break;
+	default:
+		name_text(ui, l, i, p->cells, out);
+	}
+}
+
+static void line_draw(const struct ui *ui, const struct snap_leaks *l, size_t at, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&holder_table, ui->layout.width, place);
+	bool is_selected = at == ui->holders.list.cursor;
+	enum draw_style style = is_selected ? STYLE_SELECT : STYLE_PLAIN;
+	char text[COLUMN_TEXT_MAX];
+
+	if (is_selected) {
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
+	}
+	for (unsigned i = 0; i < n; i++) {
+		cell_text(ui, l, ui->holders.row[at], &place[i], text);
+		table_draw_cell(&holder_table, place[i], y, style, text);
+	}
+}
+
+static const char *empty_text(const struct snap_leaks *l)
+{
+	if (!l)
+		return "not scanned yet: L scans, and shows what holds the heap";
+	return l->no_holders ? l->no_holders : "what holds the heap was not computed";
+}
+
+static void head_draw(const struct ui *ui, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&holder_table, ui->layout.width, place);
+
+	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
+	for (unsigned i = 0; i < n; i++)
+		table_draw_cell(&holder_table, place[i], y, STYLE_HEAD,
+			holder_columns[place[i].column].title);
+}
+
+static void holders_draw(struct ui *ui)
+{
+	const struct snap_leaks *l = catch_up(ui);
+	const struct list *list = &ui->holders.list;
+	int y = ui->layout.y[ROW_BODY];
+
+	head_draw(ui, ui->layout.y[ROW_HEAD]);
+	for (size_t i = 0; i < list->height && list->top + i < list->count; i++)
+		line_draw(ui, l, list->top + i, y + (int)i);
+	if (list->count == 0)
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM, empty_text(l));
+}
+
+static void holders_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct snap_leaks *l = result_of(ui);
+	char bytes[UNITS_MAX], blocks[UNITS_MAX];
+
+	if (l && l->held.blocks)
+		snprintf(text, cap,
+			"%s in %s blocks at the scan; RETAINED: what freeing a line would free",
+			units_bytes(bytes, l->held.bytes), units_count(blocks, l->held.blocks));
+}
+
+static bool holders_matches(const struct ui *ui, const struct filter *f, size_t at)
+{
+	const struct snap_leaks *l = result_of(ui);
+	char text[COLUMN_TEXT_MAX];
+
+	if (!l || at >= ui->holders.list.count || ui->holders.row[at] >= l->nholders)
+		return false;
+	name_text(ui, l, ui->holders.row[at], COLUMN_TEXT_MAX - 1, text);
+	return filter_match_text(f, text);
+}
+
+static void holders_click(struct ui *ui, int y, int x)
+{
+	size_t at = ui->holders.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
+
+	if (at < ui->holders.list.count)
+		list_select(&ui->holders.list, at);
+}
+
+/* ---- keys ---- */
+
+void view_holders_show(struct ui *ui, int arg, int key)
+{
+	if (ui_view(ui) == view_table[VIEW_HOLDERS])
+		ui_pop(ui);
+	else if (ui->source->leaks)
+		ui_push(ui, VIEW_HOLDERS);
+	else
+		ui_message(ui, "no running program to scan");
+}
+
+static void line_open(struct ui *ui, const struct snap_leaks *l, uint32_t i)
+{
+	struct holders_state *st = &ui->holders;
+
+	if (!has_children(l, i) || open_at(ui, l, i) >= 0)
+		return;
+	if (st->opens == HOLDER_OPENS)
+		memmove(st->open, st->open + 1, --st->opens * sizeof(*st->open));
+	if (path_of(l, i, &st->open[st->opens]))
+		st->opens++;
+}
+
+static void line_close(struct ui *ui, const struct snap_leaks *l, uint32_t i)
+{
+	int at = open_at(ui, l, i);
+
+	if (at >= 0)
+		ui->holders.open[at] = ui->holders.open[--ui->holders.opens];
+}
+
+static void parent_select(struct ui *ui, const struct snap_leaks *l, uint32_t i)
+{
+	for (size_t at = ui->holders.list.cursor; at-- > 0;)
+		if (ui->holders.row[at] == l->holders[i].parent) {
+			list_select(&ui->holders.list, at);
+			return;
+		}
+}
+
+/* A closed line closes to its parent, an open one opens to its first child. */
+void view_holders_turn(struct ui *ui, int open, int key)
+{
+	const struct snap_leaks *l;
+	uint32_t i = selected(ui, &l);
+	bool is_open = i != UINT32_MAX && open_at(ui, l, i) >= 0;
+
+	if (i == UINT32_MAX)
+		return;
+	if (open && is_open)
+		list_go(&ui->holders.list, LIST_DOWN);
+	else if (open)
+		line_open(ui, l, i);
+	else if (is_open)
+		line_close(ui, l, i);
+	else
+		parent_select(ui, l, i);
+	rows_make(ui, l);
+}
+
+void view_holders_enter(struct ui *ui, int arg, int key)
+{
+	const struct snap_leaks *l;
+	uint32_t i = selected(ui, &l);
+
+	if (i == UINT32_MAX)
+		return;
+	if (l->holders[i].root) {
+		view_holders_turn(ui, open_at(ui, l, i) < 0, key);
+	} else if (ui_site(ui, l->holders[i].site)) {
+		view_sites_select(ui, l->holders[i].site);
+		view_detail_show(ui);
+	} else {
+		ui_message(ui, "this call site is not known yet");
+	}
+}
+
+const struct view view_holders = {
+	.title = "Holders",
+	.scope = IN_HOLDERS,
+	.present = holders_present,
+	.update = holders_update,
+	.draw = holders_draw,
+	.status = holders_status,
+	.list = holders_list,
+	.click = holders_click,
+	.matches = holders_matches,
+	.facts = leak_facts_add,
+	.reset = holders_reset,
+};
