@@ -196,6 +196,33 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 			units_plural(l->devices));
 }
 
+/* Cycles that blocks of this site are in. */
+static void say_cycles(struct leak_explanation *w, const struct ui *ui, const struct snap_leaks *l,
+	const struct snap_leak_site *row)
+{
+	char text[LEAKS_CYCLE_MAX];
+
+	if (row->class != SNAP_LEAK_DEFINITE && row->class != SNAP_LEAK_INDIRECT)
+		return;
+	for (size_t i = 0; i < l->ncycles; i++)
+		for (uint32_t k = 0; k < l->cycles[i].sites && k < SNAP_CYCLE_SITES; k++)
+			if (l->cycles[i].site[k] == row->site) {
+				say(w, STYLE_BOLD, "Cycle: %s.",
+					leaks_cycle_text(l, &l->cycles[i], ui->shown, text));
+				break;
+			}
+}
+
+static void say_type(struct leak_explanation *w, const struct snap_leak_site *row)
+{
+	char blocks[UNITS_MAX + 8];
+
+	if (row->type)
+		say(w, STYLE_PLAIN, "Class, by the vtable of %s block%s of this call site: %s.",
+			units_exact(blocks, row->type_blocks), units_plural(row->type_blocks),
+			row->type);
+}
+
 /* What goes when these blocks do. */
 static void say_retained(struct leak_explanation *w, const struct snap_leak_site *row)
 {
@@ -370,8 +397,11 @@ void leak_explanation_make(struct leak_explanation *w, unsigned cells, const str
 		say_suspect(w, row);
 	else if (leak_list_is_found(row))
 		say_class(w, row->leak);
-	if (leak_list_is_found(row))
+	if (leak_list_is_found(row)) {
+		say_cycles(w, ui, l, row->leak);
 		say_retained(w, row->leak);
+		say_type(w, row->leak);
+	}
 	if (leak_list_grows(row))
 		say_growth(w, &row->site->growth);
 	if (row->kind == KIND_GROWING)

@@ -148,6 +148,7 @@ static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 	const char *mark = !has_children(l, i) ? "  " : open_at(ui, l, i) < 0 ? "+ " : "- ";
 	char name[COLUMN_TEXT_MAX / 2] = "a call site not known yet", all[COLUMN_TEXT_MAX];
 	char place[COLUMN_TEXT_MAX / 4] = "";
+	const char *type = h->root ? NULL : leaks_type(l, h->site);
 	struct row_style style = ui_style(ui);
 
 	style.site_cells = cells;
@@ -155,8 +156,9 @@ static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 		site_name(site, &style, name, sizeof(name));
 		site_place(site, &style, place, sizeof(place));
 	}
-	snprintf(all, sizeof(all), "%*s%s%s%s%s", (int)(h->depth * INDENT), "", mark,
-		h->root ? h->root : name, *place ? "  " : "", place);
+	snprintf(all, sizeof(all), "%*s%s%s%s%s%s%s", (int)(h->depth * INDENT), "", mark,
+		h->root ? h->root : name, *place ? "  " : "", place, type ? "  " : "",
+		type ? type : "");
 	text_elide(out, COLUMN_TEXT_MAX, all, cells, false, draw_is_ascii());
 }
 

@@ -2,11 +2,13 @@
 /* What holds the heap, in reports (holders.h). */
 #include "src/export/holders.h"
 
+#include "src/model/leaks.h"
 #include "src/util/units.h"
 
-#define LEAST_PART 1000u /* of the heap, in JSON */
-#define TEXT_ROOTS 5u /* in a text report: those that hold a hundredth or more */
-#define TEXT_PART  100u
+#define LEAST_PART  1000u /* of the heap, in JSON */
+#define TEXT_ROOTS  5u /* in a text report: those that hold a hundredth or more */
+#define TEXT_PART   100u
+#define TEXT_CYCLES 5u /* kinds of cycles */
 
 static void sum_json(struct writer *w, const char *name, struct snap_leak_sum sum)
 {
@@ -56,6 +58,32 @@ void holders_json(struct writer *w, const struct snap_leaks *l)
 	writer_end(w);
 }
 
+static void cycle_json(struct writer *w, const struct snap_cycle *c)
+{
+	writer_object(w, NULL);
+	writer_uint(w, "times", c->times);
+	writer_uint(w, "blocks", c->sum.blocks);
+	writer_uint(w, "bytes", c->sum.bytes);
+	writer_array(w, "cycle_sites");
+	for (uint32_t i = 0; i < c->sites && i < SNAP_CYCLE_SITES; i++)
+		writer_uint(w, NULL, c->site[i]);
+	writer_end(w);
+	writer_end(w);
+}
+
+void holders_json_types(struct writer *w, const struct snap_leaks *l)
+{
+	if (l->held.blocks)
+		sum_json(w, "typed", l->typed);
+	else
+		writer_null(w, "typed");
+	writer_array(w, "cycles");
+	writer_lines(w);
+	for (size_t i = 0; i < l->ncycles; i++)
+		cycle_json(w, &l->cycles[i]);
+	writer_end(w);
+}
+
 void holders_text(struct strbuf *out, const struct snap_leaks *l)
 {
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
@@ -72,4 +100,13 @@ void holders_text(struct strbuf *out, const struct snap_leaks *l)
 	}
 	if (l->no_holders)
 		strbuf_printf(out, "held      unknown: %s\n", l->no_holders);
+}
+
+void holders_text_cycles(struct strbuf *out, const struct snapshot *s, const struct snap_leaks *l)
+{
+	char text[LEAKS_CYCLE_MAX];
+
+	for (size_t i = 0; i < l->ncycles && i < TEXT_CYCLES; i++)
+		strbuf_printf(out, "%-10s%s\n", i ? "" : "cycles",
+			leaks_cycle_text(l, &l->cycles[i], s, text));
 }

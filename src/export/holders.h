@@ -12,7 +12,11 @@
 void holders_json(struct writer *w, const struct snap_leaks *l);
 /* The member "retained" of a row or block: null if it is not known. */
 void holders_json_retained(struct writer *w, struct snap_leak_sum retained);
+/* The members "typed" and "cycles". */
+void holders_json_types(struct writer *w, const struct snap_leaks *l);
 /* A line for each of the roots that hold most. */
 void holders_text(struct strbuf *out, const struct snap_leaks *l);
+/* A line for each kind of cycles among leaks; names by `s`. */
+void holders_text_cycles(struct strbuf *out, const struct snapshot *s, const struct snap_leaks *l);
 
 #endif

@@ -444,6 +444,8 @@ static void json_leak_site(
 	writer_uint(w, "bytes", l->sum.bytes);
 	json_leak_sum(w, "indirect", &l->indirect);
 	holders_json_retained(w, l->retained);
+	writer_string(w, "type", l->type);
+	writer_uint(w, "type_blocks", l->type_blocks);
 	writer_bool(w, "suppressed", l->suppressed);
 	writer_uint(w, "site", l->site);
 	if (site) {
@@ -548,6 +550,7 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_uint(w, "snapshots", l->snapshots ? l->snapshots : 1);
 	json_leak_history(w, l);
 	holders_json(w, l);
+	holders_json_types(w, l);
 	writer_array(w, "sites");
 	writer_lines(w);
 	for (size_t i = 0; i < l->nsites; i++)

@@ -248,6 +248,7 @@ void leaks_text(struct strbuf *out, const struct snapshot *s, const struct expor
 	}
 	leaks_classes(out, s);
 	holders_text(out, s->leaks);
+	holders_text_cycles(out, o->whole ? o->whole : s, s->leaks);
 	leaks_scan(out, s->leaks);
 	leaks_children(out, s);
 	leaks_sites(out, s, o);

@@ -171,8 +171,8 @@ static int memory_read(struct leak_pass *s)
 	if (rc != 0)
 		return rc;
 	s->graph.heuristics = s->request->heuristics;
-	s->graph.root_words_state =
-		s->request->holders ? LEAK_ROOT_WORDS_KEPT : LEAK_ROOT_WORDS_UNKEPT;
+	if (s->request->holders)
+		leak_graph_keep(&s->graph);
 	leak_space_freeze(&s->access.space);
 	(void)read_intended(s->access.segment, intended_add, s);
 	leak_roots_scan(&roots, &s->access.space, &s->access.stop, &s->graph);

@@ -2,6 +2,12 @@
 /* Conclusions from a leak scan's result (leaks.h). */
 #include "src/model/leaks.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "src/model/columns.h"
+#include "src/util/units.h"
+
 bool leaks_is_whole(const struct snap_leaks *l)
 {
 	return l->unread_bytes == 0 && l->running == 0 && l->busy == 0;
@@ -22,4 +28,48 @@ const char *leaks_confidence_word(enum leaks_confidence c)
 	static const char *const words[] = { "-", "low", "medium", "high" };
 
 	return words[c];
+}
+
+const char *leaks_type(const struct snap_leaks *l, uint32_t site)
+{
+	for (size_t i = 0; i < l->nsites; i++)
+		if (l->sites[i].site == site)
+			return l->sites[i].type;
+	return NULL;
+}
+
+/* A site of a cycle: its type, or else its function. */
+static void cycle_site_text(
+	const struct snap_leaks *l, uint32_t id, const struct snapshot *s, char *out, size_t cap)
+{
+	const struct row_style style = { .glyphs = GLYPHS_ASCII, .names = NAMES_SHORT };
+	const struct snap_site *site = snapshot_site(s, id);
+	const char *type = leaks_type(l, id);
+	char name[COLUMN_TEXT_MAX];
+
+	if (!type && site)
+		site_name(site, &style, name, sizeof(name));
+	snprintf(out, cap, "%.160s", type ? type : site ? name : "a call site not known yet");
+}
+
+char *leaks_cycle_text(const struct snap_leaks *l, const struct snap_cycle *c,
+	const struct snapshot *s, char out[LEAKS_CYCLE_MAX])
+{
+	char bytes[UNITS_MAX], count[UNITS_MAX + 8];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < c->sites && i < SNAP_CYCLE_SITES; i++) {
+		if (i > 0)
+			n += (size_t)snprintf(out + n, LEAKS_CYCLE_MAX - n, " <-> ");
+		cycle_site_text(l, c->site[i], s, out + n, LEAKS_CYCLE_MAX - n);
+		n += strlen(out + n);
+	}
+	if (c->sites > SNAP_CYCLE_SITES)
+		n += (size_t)snprintf(
+			out + n, LEAKS_CYCLE_MAX - n, " and %u more", c->sites - SNAP_CYCLE_SITES);
+	n += (size_t)snprintf(out + n, LEAKS_CYCLE_MAX - n,
+		", %s time%s: ", units_exact(count, c->times), units_plural(c->times));
+	snprintf(out + n, LEAKS_CYCLE_MAX - n, "%s in %s blocks", units_bytes(bytes, c->sum.bytes),
+		units_exact(count, c->sum.blocks));
+	return out;
 }

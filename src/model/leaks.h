@@ -48,6 +48,17 @@ enum leaks_confidence leaks_confidence(
 	const struct snap_leaks *l, const struct snap_leak_site *row);
 /* "low", ...; "-" for none. Static. */
 const char *leaks_confidence_word(enum leaks_confidence c);
+/*
+ * The type of a site's blocks, if the scan knows one: "Session". NULL: it knows none.
+ */
+const char *leaks_type(const struct snap_leaks *l, uint32_t site);
+#define LEAKS_CYCLE_MAX 1024
+/*
+ * "Session <-> Conn, 200 times: 38.9k in 400 blocks": a cycle's sites by their types, or else by
+ * the functions that allocate. `s` has their names. Returns `out`.
+ */
+char *leaks_cycle_text(const struct snap_leaks *l, const struct snap_cycle *c,
+	const struct snapshot *s, char out[LEAKS_CYCLE_MAX]);
 /* Whether all memory was read and all threads stopped. */
 bool leaks_is_whole(const struct snap_leaks *l);
 

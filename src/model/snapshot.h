@@ -358,6 +358,10 @@ struct snap_leak_site {
 	struct snap_leak_sum indirect; /* lost with them, for class definite */
 	/* What they keep alive, themselves included, each block by itself; 0 blocks: not known. */
 	struct snap_leak_sum retained;
+	/* The C++ class of most of the site's blocks, in all classes of leaks; NULL: none is known.
+	 * And how many have it. */
+	const char *type;
+	uint64_t type_blocks;
 	bool suppressed;
 	uint64_t oldest_ns; /* creation of the oldest block, since the program's start */
 	unsigned seen; /* consecutive scans with such blocks, up to this one; 0: single scan */
@@ -377,6 +381,16 @@ struct snap_holder {
 	uint32_t site; /* id */
 	struct snap_leak_sum own; /* of a site: its blocks here */
 	struct snap_leak_sum all; /* with those below it */
+};
+
+#define SNAP_CYCLE_SITES 4u
+
+/* Lost blocks that keep each other alive, and that nothing else leads to: those of these sites. */
+struct snap_cycle {
+	uint32_t site[SNAP_CYCLE_SITES]; /* ids */
+	uint32_t sites; /* how many; those beyond are not named */
+	uint64_t times; /* number of cycles */
+	struct snap_leak_sum sum; /* of their blocks */
 };
 
 /* One of a series of scans. */
@@ -411,6 +425,9 @@ struct snap_leaks {
 	size_t nholders; /* small ones are left out */
 	struct snap_leak_sum held; /* by all roots; 0 blocks: not known */
 	const char *no_holders; /* why not, or NULL; static */
+	struct snap_leak_sum typed; /* blocks with a vtable, by which their class is known */
+	const struct snap_cycle *cycles; /* most bytes first */
+	size_t ncycles;
 	const struct snap_leak_round *rounds; /* all scans so far, in a series */
 	size_t nrounds;
 	uint64_t stop_ns, scan_ns;

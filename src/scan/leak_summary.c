@@ -2,6 +2,7 @@
 /* A leak scan's result as part of a snapshot (leak_summary.h). */
 #include "src/scan/leak_summary.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct leak_summary {
 	struct snap_leak_block *blocks;
 	struct snap_leak_step *steps;
 	struct snap_holder *holders;
+	struct snap_cycle *cycles;
 	char *text; /* of steps and holders */
 	char why[TRACE_MESSAGE_MAX];
 	char no_copy[LEAK_REASON_MAX];
@@ -42,6 +44,8 @@ static void row_copy(struct leak_summary *c, const struct leak_row *r, struct sn
 		.sum = sum_of(r->sum),
 		.indirect = sum_of(r->indirect),
 		.retained = sum_of(r->retained),
+		.type = r->type ? c->text + r->type : NULL,
+		.type_blocks = r->type_blocks,
 		.oldest_ns = birth_ns(r->oldest),
 	};
 	if (!c->blocks)
@@ -83,6 +87,21 @@ static int holders_copy(struct leak_summary *c, const struct leak_result *r)
 	return c->holders ? 0 : -1;
 }
 
+static int cycles_copy(struct leak_summary *c, const struct leak_result *r)
+{
+	static_assert(SNAP_CYCLE_SITES == LEAK_CYCLE_SITES, "a cycle has as many in either");
+	c->cycles = calloc(r->cycles + 1, sizeof(*c->cycles));
+	for (size_t i = 0; c->cycles && i < r->cycles; i++) {
+		const struct leak_cycle *from = &r->cycle[i];
+
+		c->cycles[i] = (struct snap_cycle){ .sites = from->sites,
+			.times = from->times,
+			.sum = { from->blocks, from->bytes } };
+		memcpy(c->cycles[i].site, from->site, sizeof(from->site));
+	}
+	return c->cycles ? 0 : -1;
+}
+
 static int blocks_copy(struct leak_summary *c, const struct leak_result *r)
 {
 	if (!r->block)
@@ -104,7 +123,8 @@ static int rows_copy(struct leak_summary *c, struct leak_result *r)
 {
 	c->text = r->text;
 	r->text = NULL;
-	if (blocks_copy(c, r) != 0 || holders_copy(c, r) != 0 || leak_rows_make(&c->rows, r) != 0)
+	if (blocks_copy(c, r) != 0 || holders_copy(c, r) != 0 || cycles_copy(c, r) != 0 ||
+		leak_rows_make(&c->rows, r) != 0)
 		return -1;
 	for (size_t i = 0; i < r->rows; i++)
 		row_copy(c, &r->row[i], &c->rows.found[i]);
@@ -153,6 +173,9 @@ static void result_copy(struct leak_summary *c, const struct leak_result *r)
 	l->holders = c->holders;
 	l->nholders = r->holders;
 	l->held = sum_of(r->held);
+	l->typed = sum_of(r->typed);
+	l->cycles = c->cycles;
+	l->ncycles = r->cycles;
 	l->no_holders = r->no_holders == 0	  ? NULL
 			: r->no_holders == -E2BIG ? "too many words of roots point to blocks"
 						  : "out of memory";
@@ -401,6 +424,7 @@ void leak_summary_free(struct leak_summary *c)
 	free(c->blocks);
 	free(c->steps);
 	free(c->holders);
+	free(c->cycles);
 	free(c->text);
 	free(c);
 }

@@ -88,6 +88,27 @@ def freed():
         check_equal([r for r in roots_of(after["leaks"]) if "quotes" in r], [], "roots afterwards")
 
 
+@case("objects have the classes of their vtables, and cycles among leaks are said by them")
+def types():
+    with Waiting(target("holders")) as program:
+        leaks = scan(program.pid)["leaks"]
+        done = run([HEAPTOP, "--report", "--leak-check", "-a", str(program.pid)])
+    of = {(row["class"], row["type"]): row for row in leaks["sites"] if row["type"]}
+    by_type = {}
+    for (_, name), row in of.items():
+        by_type[name] = by_type.get(name, 0) + row["blocks"]
+    # The map's nodes and all strings have none, though strings lie in objects.
+    check_equal(by_type, {"Circle": 30, "Session (make_shared)": 200, "Conn (make_shared)": 200,
+                          "std::thread::_State_impl<...>": 1}, "classes")
+    check_equal(leaks["typed"]["blocks"], 431, "typed blocks")
+    check_equal([(c["times"], c["blocks"], len(c["cycle_sites"])) for c in leaks["cycles"]], [(200, 400, 2)], "cycles")
+    check_equal({leaks_row["type"] for leaks_row in leaks["sites"] if leaks_row["site"] in
+                 leaks["cycles"][0]["cycle_sites"]}, {"Session (make_shared)", "Conn (make_shared)"}, "its classes")
+    said = done.stdout.decode() + done.stderr.decode()
+    check(re.search(r"^cycles +Session \(make_shared\) <-> Conn \(make_shared\), 200 times: .* in 400 blocks$",
+                    said, re.M), said)
+
+
 @case("a text report names the roots that hold most")
 def text():
     with Waiting(target("holders")) as program:

@@ -375,7 +375,8 @@ TEST(json_of_a_scan)
 	CHECK(strstr(json(), "{ \"class\": \"definite\", \"kind\": \"definite\", "
 			     "\"blocks\": 2, \"bytes\": 1500, "
 			     "\"indirect\": { \"blocks\": 3, \"bytes\": 90 }, "
-			     "\"retained\": null, \"suppressed\": false, "));
+			     "\"retained\": null, \"type\": null, \"type_blocks\": 0, "
+			     "\"suppressed\": false, "));
 	CHECK(strstr(
 		json(), "{ \"class\": \"suppressed\", \"kind\": \"definite\", \"blocks\": 1, "));
 	/* A site that the snapshot does not know has no stack. */

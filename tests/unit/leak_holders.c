@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "src/leak/analysis/cycles.h"
 #include "src/leak/analysis/holders.h"
 #include "tests/unit/leak_fixture.h"
 
@@ -165,7 +166,7 @@ static void random_heap(void)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		block(i * 0x100, 8 * (1 + (uint64_t)random() % 31));
 	ready();
-	heap.graph.root_words_state = LEAK_ROOT_WORDS_KEPT;
+	leak_graph_keep(&heap.graph);
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		for (uint64_t w = 0; w < heap.blocks.block[i].size / 8 && w < 3; w++)
 			store(i * 0x100 + 8 * w, HEAP + (uint64_t)random() % BLOCKS * 0x100 +
@@ -231,7 +232,7 @@ TEST(a_root_is_all_words_of_its_name)
 	for (unsigned i = 0; i < 5; i++)
 		block(i * 0x40, 0x40);
 	ready();
-	heap.graph.root_words_state = LEAK_ROOT_WORDS_KEPT;
+	leak_graph_keep(&heap.graph);
 	root(HEAP);
 	root_at(0x1008, HEAP + 0x40);
 	store(0, HEAP + 0x80); /* two words of one root hold it: no single block does */
@@ -257,8 +258,127 @@ TEST(a_root_is_all_words_of_its_name)
 	reset();
 }
 
+/* ---- cycles ---- */
+
+/* Whether `from` leads to `to` among lost blocks. */
+static bool leads_to(uint32_t from, uint32_t to)
+{
+	const struct leak_graph *g = &heap.graph;
+	bool seen[BLOCKS] = { false };
+	uint32_t todo[BLOCKS], n = 0;
+
+	seen[from] = true;
+	todo[n++] = from;
+	while (n > 0) {
+		uint32_t i = todo[--n];
+
+		for (uint64_t e = g->first[i]; e < g->first[i + 1]; e++) {
+			uint32_t next = g->edge[e] >> LEAK_TO_BITS;
+
+			if (seen[next] || class_of(next) > LEAK_INDIRECT)
+				continue;
+			seen[next] = true;
+			todo[n++] = next;
+		}
+	}
+	return seen[to];
+}
+
+/* Blocks in cycles that nothing lost outside leads to. */
+static void cycles_count(uint64_t *blocks, uint64_t *cycles)
+{
+	*blocks = *cycles = 0;
+	for (uint32_t i = 0; i < heap.blocks.count; i++) {
+		uint32_t members = 0, lowest = LEAK_NONE;
+		bool is_head = class_of(i) <= LEAK_INDIRECT;
+
+		for (uint32_t k = 0; is_head && k < heap.blocks.count; k++) {
+			bool back = class_of(k) <= LEAK_INDIRECT && leads_to(k, i);
+
+			is_head = !back || leads_to(i, k);
+			members += back;
+			lowest = back && lowest == LEAK_NONE ? k : lowest;
+		}
+		if (is_head && members > 1) {
+			++*blocks;
+			*cycles += lowest == i;
+		}
+	}
+}
+
+TEST(cycles_of_random_heaps)
+{
+	uint64_t all = 0;
+
+	srandom(23);
+	for (int round = 0; round < 60; round++) {
+		uint64_t blocks, cycles, found = 0, times = 0;
+		struct leak_cycle *kind;
+		int n;
+
+		random_heap();
+		n = leak_cycles_find(&heap.graph, &kind);
+		CHECK(n >= 0);
+		for (int k = 0; k < n; k++) {
+			found += kind[k].blocks;
+			times += kind[k].times;
+			CHECK_INT(kind[k].sites, 1); /* all blocks are of one */
+		}
+		cycles_count(&blocks, &cycles);
+		CHECK_INT(found, blocks);
+		CHECK_INT(times, cycles);
+		all += cycles;
+		free(kind);
+	}
+	CHECK(all > 0);
+	reset();
+}
+
+static void block_of(uint64_t offset, uint32_t site)
+{
+	struct leak_block b = { HEAP + offset, 0x40, site, 0 };
+
+	CHECK_INT(leak_blocks_add(&heap.blocks, &b), 0);
+}
+
+/* Three pairs of sites 2 and 3, a ring of three of site 4, and what a leak leads to is none. */
+TEST(cycles_are_counted_by_their_sites)
+{
+	struct leak_cycle *kind;
+
+	reset();
+	for (uint32_t i = 0; i < 6; i++)
+		block_of(i * 0x40, 2 + i % 2);
+	for (uint32_t i = 6; i < 9; i++)
+		block_of(i * 0x40, 4);
+	for (uint32_t i = 9; i < 12; i++)
+		block_of(i * 0x40, 5);
+	ready();
+	for (uint32_t i = 0; i < 6; i++)
+		store(i * 0x40, HEAP + (i ^ 1) * 0x40);
+	for (uint32_t i = 6; i < 9; i++)
+		store(i * 0x40, HEAP + (i == 8 ? 6 : i + 1) * 0x40);
+	store(9 * 0x40, HEAP + 10 * 0x40);
+	store(10 * 0x40, HEAP + 11 * 0x40);
+	store(11 * 0x40, HEAP + 10 * 0x40);
+	finish();
+	CHECK_INT(leak_cycles_find(&heap.graph, &kind), 2);
+	CHECK_INT(kind[0].times, 3);
+	CHECK_INT(kind[0].sites, 2);
+	CHECK_INT(kind[0].site[0], 2);
+	CHECK_INT(kind[0].site[1], 3);
+	CHECK_INT(kind[0].bytes, 6 * 0x40);
+	CHECK_INT(kind[1].times, 1);
+	CHECK_INT(kind[1].blocks, 3);
+	CHECK_INT(kind[1].site[0], 4);
+	free(kind);
+	reset();
+}
+
 int main(void)
 {
+	RUN(cycles_of_random_heaps);
+	RUN(cycles_are_counted_by_their_sites);
 	RUN(dominators_of_random_graphs);
 	RUN(dominators_of_long_chains);
 	RUN(retained_sizes_of_random_heaps);

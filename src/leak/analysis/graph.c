@@ -36,6 +36,13 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 	return -ENOMEM;
 }
 
+/* Only the pages of blocks with such a word are touched. */
+void leak_graph_keep(struct leak_graph *g)
+{
+	g->root_words_state = LEAK_ROOT_WORDS_KEPT;
+	g->first_word = calloc(g->blocks->count + (size_t)1, sizeof(*g->first_word));
+}
+
 void leak_graph_free(struct leak_graph *g)
 {
 	free(g->root);
@@ -49,6 +56,7 @@ void leak_graph_free(struct leak_graph *g)
 	free(g->header);
 	free(g->interior);
 	free(g->root_word);
+	free(g->first_word);
 	*g = (struct leak_graph){ 0 };
 }
 
@@ -212,6 +220,8 @@ void leak_graph_header(struct leak_graph *g, uint32_t block, uint64_t first, uin
 {
 	g->header[block] =
 		leak_heuristics_header(g->blocks->block[block].size, first, second, kind);
+	if (kind == LEAK_WORD_FILE && g->first_word)
+		g->first_word[block] = first;
 }
 
 static void part_join(struct leak_graph *g, const struct leak_part *p)

@@ -25,7 +25,7 @@ struct leak_root_word {
 
 enum leak_root_words {
 	LEAK_ROOT_WORDS_UNKEPT, /* all at first */
-	LEAK_ROOT_WORDS_KEPT, /* set it before the first root is added */
+	LEAK_ROOT_WORDS_KEPT, /* leak_graph_keep */
 	LEAK_ROOT_WORDS_LOST, /* too many of them, or out of memory */
 };
 
@@ -48,6 +48,9 @@ struct leak_graph {
 	uint32_t *edge;
 	uint64_t edges;
 	uint8_t *header; /* leak_heuristics_header */
+	/* Per block, with kept root words: its first word, if that points into a file's mapping, as
+	 * to a vtable; or else 0. NULL: they are not kept. */
+	uint64_t *first_word;
 	/* Interior pointers, which a heuristic may explain. */
 	struct leak_interior *interior;
 	size_t interiors, interior_capacity;
@@ -58,6 +61,9 @@ struct leak_graph {
 	unsigned heuristics; /* enabled: bit i for enum leak_heuristic i; all at first */
 	bool failed; /* out of memory: the result would be wrong */
 };
+
+/* Keeps what holders.h and types.h need. After leak_graph_start. Without memory, less is kept. */
+void leak_graph_keep(struct leak_graph *g);
 
 #define LEAK_INDIRECTLY 0x80u
 

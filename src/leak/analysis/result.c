@@ -10,6 +10,7 @@
 #include "src/leak/analysis/holder_tree.h"
 #include "src/leak/analysis/pointer_path.h"
 #include "src/leak/analysis/root_names.h"
+#include "src/leak/analysis/types.h"
 #include "src/util/clock.h"
 
 #define TEXT_MAX 320u /* size of a root's name */
@@ -229,6 +230,35 @@ static int holder_tree_copy(struct maker *m)
 	return rc;
 }
 
+/* The rows' types. */
+static int types_make(struct maker *m)
+{
+	struct leak_result *r = m->out;
+	struct leak_types types;
+	int rc = leak_types_find(&types, m->found, m->sites);
+
+	if (rc != 0)
+		return rc;
+	r->typed = (struct leak_sum){ types.blocks, types.bytes };
+	for (size_t i = 0; rc == 0 && i < r->rows; i++) {
+		const struct leak_type *t = &types.site[r->row[i].site];
+
+		r->row[i].type_blocks = t->blocks;
+		if (t->name)
+			rc = text_add(m, t->name, &r->row[i].type);
+	}
+	leak_types_free(&types);
+	return rc;
+}
+
+static int cycles_make(struct maker *m)
+{
+	int n = leak_cycles_find(m->found->graph, &m->out->cycle);
+
+	m->out->cycles = n > 0 ? (size_t)n : 0;
+	return n < 0 ? n : 0;
+}
+
 /* Without them the rest of the result is as good. */
 static int holders_make(struct maker *m, const atomic_bool *stop)
 {
@@ -239,6 +269,10 @@ static int holders_make(struct maker *m, const atomic_bool *stop)
 		rc = leak_holder_tree_sites(&m->holders, m->sites, outermost_add, m);
 	if (rc == 0)
 		rc = holder_tree_copy(m);
+	if (rc == 0)
+		rc = types_make(m);
+	if (rc == 0)
+		rc = cycles_make(m);
 	m->out->holders_ns = clock_monotonic_ns() - start_ns;
 	m->out->no_holders = rc;
 	if (rc != 0)
@@ -427,11 +461,13 @@ void leak_result_free(struct leak_result *r)
 	free(r->step);
 	free(r->text);
 	free(r->holder);
+	free(r->cycle);
 	leak_lost_graph_free(&r->lost_graph);
 	r->row = NULL;
 	r->block = NULL;
 	r->step = NULL;
 	r->text = NULL;
 	r->holder = NULL;
-	r->rows = r->block_count = r->step_count = r->text_bytes = r->holders = 0;
+	r->cycle = NULL;
+	r->rows = r->block_count = r->step_count = r->text_bytes = r->holders = r->cycles = 0;
 }

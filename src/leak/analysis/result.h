@@ -7,6 +7,7 @@
 #define SRC_LEAK_ANALYSIS_RESULT_H
 
 #include "src/leak/analysis/classes.h"
+#include "src/leak/analysis/cycles.h"
 #include "src/leak/analysis/holders.h"
 #include "src/leak/analysis/root_names.h"
 #include "src/leak/analysis/lost_graph.h"
@@ -30,6 +31,10 @@ struct leak_row {
 	/* What they keep alive, themselves included: of those that no other one of the site holds.
 	 */
 	struct leak_sum retained;
+	/* The class of most of the site's blocks: offset in leak_result.text; 0: none. And how many
+	 * of them have it. */
+	uint32_t type;
+	uint64_t type_blocks;
 	uint32_t oldest; /* creation time of the oldest block: read_tick_pack */
 	uint32_t shown[LEAK_SHOWN_BLOCKS]; /* the oldest blocks, while the result is made */
 	uint32_t first_block, blocks; /* in leak_result.block, the oldest first */
@@ -83,6 +88,9 @@ struct leak_result {
 	struct leak_result_holder *holder;
 	size_t holders;
 	struct leak_sum held; /* by all roots together */
+	struct leak_sum typed; /* blocks whose class is known by a vtable */
+	struct leak_cycle *cycle; /* with the holders: kinds of cycles among leaks */
+	size_t cycles;
 	int no_holders; /* why these and all `retained` are missing: -errno; 0: they are there */
 	uint64_t holders_ns; /* how long they took */
 	struct leak_access_report access;

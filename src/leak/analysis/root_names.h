@@ -31,6 +31,8 @@ struct leak_root_context {
 	/* Names what it can better than this room does, such as a variable. False: it cannot. NULL:
 	 * there is no such. */
 	bool (*name)(void *names, uint64_t at, char *out, size_t cap);
+	/* The class whose vtable a first word points to. False: it is none's. May be NULL. */
+	bool (*class_name)(void *names, uint64_t word, char *out, size_t cap);
 	void *names;
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/leak/analysis/types.h"
 #include "src/leak/names/stack_frames.h"
 #include "src/sym/demangle.h"
 #include "src/sym/object_file.h"
@@ -326,8 +327,10 @@ bool leak_names_text(void *names, uint64_t at, char *out, size_t cap)
 #define VTABLE_PREFIX "vtable for "
 #define VTABLE_HEAD   16u /* the offset to the top and the type, before the first function */
 
-bool leak_names_class(struct leak_names *n, uint64_t word, char *out, size_t cap)
+bool leak_names_class(void *names, uint64_t word, char *out, size_t cap)
 {
+	struct leak_names *n = names;
+	char name[NAME_BYTES];
 	struct object_file *o;
 	struct raw_variable v;
 	const char *path;
@@ -341,6 +344,8 @@ bool leak_names_class(struct leak_names *n, uint64_t word, char *out, size_t cap
 	demangle_name_within(n->full, v.symbol, n->stack_bytes);
 	if (strncmp(n->full, VTABLE_PREFIX, strlen(VTABLE_PREFIX)) != 0)
 		return false;
-	name_shorten(out, cap, n->full + strlen(VTABLE_PREFIX), NAME_CELLS, false, true);
+	abi_drop(n->full);
+	leak_types_word(n->full + strlen(VTABLE_PREFIX), name, sizeof(name));
+	name_shorten(out, cap, name, NAME_CELLS, false, true);
 	return true;
 }

@@ -26,7 +26,7 @@ void leak_names_free(struct leak_names *n);
  * thread 4211 (worker), in parse_line()".
  */
 bool leak_names_text(void *names, uint64_t at, char *out, size_t cap);
-/* The class whose vtable a first word points to, into `out`. False: it is none's. */
-bool leak_names_class(struct leak_names *n, uint64_t word, char *out, size_t cap);
+/* Its class_name: "Session (make_shared)". */
+bool leak_names_class(void *names, uint64_t word, char *out, size_t cap);
 
 #endif
