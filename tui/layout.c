@@ -114,6 +114,7 @@ static const struct {
 	{ COL_TEMP_RATE, 210, 210 },
 	{ COL_TEMP_SHARE, 220, 220 },
 	{ COL_FREED_SHARE, 230, 230 },
+	{ COL_RETAINED, 172, 172 },
 	{ COL_AGE, 90, 100 },
 	{ COL_SITES, GROUPED, GROUPED },
 	{ COL_GROWTH, 116, 116 },
@@ -199,6 +200,8 @@ static bool column_fits(unsigned i, int width, struct layout_kind kind)
 
 	if (c == COL_SITES)
 		return counted;
+	if (c == COL_RETAINED && !kind.retained)
+		return false;
 	if (is_diff(c))
 		return width >= least;
 	if (is_since(c))

@@ -71,6 +71,7 @@ struct layout_kind ui_kind(const struct ui *ui)
 		.ranged = ui_moment(ui) == SNAP_RANGE,
 		.diff = ui->shown && ui->shown->compared,
 		.diff_live = ui->shown && ui->shown->compared == &value_table[VALUE_LIVE],
+		.retained = ui->shown && ui->shown->has_retained,
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 

@@ -42,6 +42,7 @@ static const struct {
 	{ COL_FREED_SHARE, 1000 },
 	{ COL_AGE, 60 },
 	{ COL_SITES, 48 },
+	{ COL_RETAINED, 172 },
 	{ COL_GROWTH, 116 },
 	{ COL_SITE, 0 },
 	{ COL_LINE, 70 },
@@ -80,6 +81,8 @@ static bool frame_shows(const struct snapshot *s, size_t i, const struct export_
 	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
 		return false;
 	if (frame_columns[i].column == COL_AGE && !frame_has_ages(s))
+		return false;
+	if (frame_columns[i].column == COL_RETAINED && !s->has_retained)
 		return false;
 	/* If each row is a site, there is nothing to count. */
 	if (frame_columns[i].column == COL_SITES && !(s->nsites && s->sites[0].group))

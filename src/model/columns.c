@@ -56,6 +56,8 @@ const struct column_info column_table[COL_COUNT] = {
 		true, true },
 	[COL_FREED_SHARE] = { "freedshare", "FREED%", "share of its blocks that are freed", 6, true,
 		true },
+	[COL_RETAINED] = { "retained", "RETAINED",
+		"bytes that its blocks kept alive at the last leak scan", 8, true, true },
 	[COL_AGE] = { "age", "AGE", "age of the oldest live block", 6, true, true },
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
 		true },
@@ -341,6 +343,15 @@ static void cell_sites(const struct cell *c, char *out)
 	units_count(out, c->site->group ? c->site->group->sites : 1);
 }
 
+/* A group's sites may keep each other's blocks alive, so they have no sum. */
+static void cell_retained(const struct cell *c, char *out)
+{
+	if (!c->snap->has_retained || c->site->group || c->site->of_thread)
+		strcpy(out, "-");
+	else
+		units_bytes(out, c->site->retained_bytes);
+}
+
 static void cell_growth(const struct cell *c, char *out)
 {
 	strcpy(out, c->site->growth.sure > 0 ? growth_word_text(&c->site->growth) : "-");
@@ -389,6 +400,7 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_TEMP_RATE] = cell_temp_rate,
 	[COL_TEMP_SHARE] = cell_temp_share,
 	[COL_FREED_SHARE] = cell_freed_share,
+	[COL_RETAINED] = cell_retained,
 	[COL_AGE] = cell_age,
 	[COL_SITES] = cell_sites,
 	[COL_GROWTH] = cell_growth,

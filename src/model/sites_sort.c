@@ -51,6 +51,11 @@ static uint64_t key_rate(const struct snap_site *s)
 	return key_of_double(s->rate_bytes_per_s);
 }
 
+static uint64_t key_retained(const struct snap_site *s)
+{
+	return s->group || s->of_thread ? 0 : s->retained_bytes;
+}
+
 static uint64_t key_before(const struct snap_site *s)
 {
 	return s->compared[0];
@@ -206,6 +211,7 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_TEMP_RATE] = key_temp_rate,
 	[COL_TEMP_SHARE] = key_temp_share,
 	[COL_FREED_SHARE] = key_freed_share,
+	[COL_RETAINED] = key_retained,
 	[COL_AGE] = key_age,
 	[COL_SITES] = key_sites,
 	[COL_GROWTH] = key_growth,

@@ -205,6 +205,7 @@ struct snap_site {
 	uint8_t trend_points; /* number of valid entries, at the end of `trend` */
 	struct snap_growth growth;
 	struct snap_since since; /* between snapshot.since and .until */
+	uint64_t retained_bytes; /* at the last leak scan: snap_leak_site.retained of all classes */
 	uint64_t compared[2]; /* in a diff: the figure that snapshot.compared is, of A and of B */
 };
 
@@ -575,6 +576,7 @@ struct snapshot {
 	const struct snap_mark *since, *until;
 	/* A diff: what its sites' `compared` is (value.h). NULL: it is none. */
 	const struct value_info *compared;
+	bool has_retained; /* retained_bytes are valid; but those of groups */
 	bool kept; /* kept_* of sites and alive_* of marks are valid */
 	struct snap_since newest; /* since the latest mark: blocks in no alive_* */
 	bool forked; /* by a recorded process: unknown_frees are mostly of inherited blocks */

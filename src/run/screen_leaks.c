@@ -25,6 +25,7 @@
 struct screen_leaks {
 	struct run *run;
 	struct scan_control *scans; /* made at first use */
+	unsigned retained_version; /* of the result that the session has */
 };
 
 struct screen_leaks *screen_leaks_new(struct run *r)
@@ -95,6 +96,15 @@ void screen_leaks_every(struct screen_leaks *l, struct session *s, uint64_t ns)
 		scan_control_every(scans, ns);
 }
 
+/* Snapshots say what call sites retained at the last scan. */
+static void retained_take(struct screen_leaks *l, struct session *s, const struct leaks *state)
+{
+	if (l->retained_version == state->version)
+		return;
+	session_retained(s, state->last);
+	l->retained_version = state->version;
+}
+
 void screen_leaks_tick(struct screen_leaks *l, struct session *s, const struct snapshot *snap)
 {
 	struct scan_control *scans = l->scans ? control_of(l, s) : NULL;
@@ -103,6 +113,7 @@ void screen_leaks_tick(struct screen_leaks *l, struct session *s, const struct s
 		return;
 	if (session_alive(s))
 		scan_control_poll(scans);
+	retained_take(l, s, scan_control_state(scans));
 	if (snap && run_suppressions(l->run))
 		scan_control_suppress(scans, snap, run_suppressions(l->run));
 }

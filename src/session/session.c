@@ -73,6 +73,8 @@ struct session {
 	const struct snapshot *const *children;
 	size_t nchildren;
 	const struct snap_leaks *leaks;
+	uint64_t *retained; /* per site id; NULL: unknown */
+	size_t retained_count;
 };
 
 /* Until the library has reported, only the launcher's data are there. */
@@ -137,6 +139,7 @@ static void session_free(struct session *s)
 	mapped_free(&s->mapped);
 	live_walk_free(&s->live_walk);
 	free(s->stopped);
+	free(s->retained);
 	free(s);
 }
 
@@ -202,9 +205,36 @@ void session_children(struct session *s, const struct snapshot *const *children,
 	s->nchildren = count;
 }
 
+/* Without memory, they are unknown. */
+void session_retained(struct session *s, const struct snap_leaks *leaks)
+{
+	bool known = leaks && leaks->held.blocks > 0;
+	size_t count = 0;
+
+	for (size_t i = 0; known && i < leaks->nsites; i++)
+		if (leaks->sites[i].site >= count)
+			count = leaks->sites[i].site + (size_t)1;
+	free(s->retained);
+	s->retained = known ? calloc(count + 1, sizeof(*s->retained)) : NULL;
+	s->retained_count = count;
+	for (size_t i = 0; s->retained && i < leaks->nsites; i++)
+		s->retained[leaks->sites[i].site] += leaks->sites[i].retained.bytes;
+}
+
 void session_leaks(struct session *s, const struct snap_leaks *leaks)
 {
 	s->leaks = leaks;
+	session_retained(s, leaks);
+}
+
+static void retained_fill(const struct session *s, struct snapshot *made)
+{
+	struct snap_site *site = (struct snap_site *)(uintptr_t)made->sites;
+
+	made->has_retained = s->retained != NULL;
+	for (size_t i = 0; s->retained && i < made->nsites; i++)
+		if (site[i].id < s->retained_count)
+			site[i].retained_bytes = s->retained[site[i].id];
 }
 
 struct read_segment *session_segment(const struct session *s)
@@ -499,6 +529,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		marks_read(&s->marks, &of, made);
 	}
 	live_walk_update(&s->live_walk, &live_walk, made);
+	retained_fill(s, made);
 }
 
 struct snapshot *session_tick(struct session *s)

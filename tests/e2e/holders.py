@@ -109,6 +109,23 @@ def types():
                     said, re.M), said)
 
 
+@case("call sites are sorted by what they retain, in reports and on the screen")
+def sort():
+    with Waiting(target("holders")) as program:
+        done = run([HEAPTOP, "--report", "--leak-check", "-s", "retained", "--top", "2", "-a", str(program.pid)])
+        said = done.stdout.decode() + done.stderr.decode()
+        path = os.path.join(scratch, "keys")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(":size 220x30\nL\n:until scan 1\n:wait 2\nTab Tab\n:until RETAINED\n:save-display -\n")
+        screen = run([HEAPTOP, "-d", "0.1", "-s", "retained", "--script", path, "-a", str(program.pid)]).stdout.decode()
+    listed = said[said.index("call sites, by retained"):]
+    # The map itself, which holds its nodes; then these, and not the most bytes, which the strings have.
+    check(re.search(r"1\. 48 bytes in 1 block .*\n(?:.*\n)*.*fill\(\) .*\n(?:.*\n)* +2\. 72,000 bytes in 1,000 blocks", listed),
+          listed)
+    rows = [line for line in screen.splitlines() if "holders.cc:" in line]
+    check(rows and rows[0].split()[1] == "48" and "fill" in rows[0], screen)
+
+
 @case("a text report names the roots that hold most")
 def text():
     with Waiting(target("holders")) as program:

@@ -111,8 +111,9 @@ static void check_columns(struct layout_kind kind)
 
 TEST(columns_fit_every_width)
 {
-	for (unsigned i = 0; i < 4; i++)
-		check_columns((struct layout_kind){ .sampled = i & 1, .grouped = i & 2 });
+	for (unsigned i = 0; i < 8; i++)
+		check_columns((struct layout_kind){
+			.sampled = i & 1, .grouped = i & 2, .retained = i & 4 });
 	/* Each switched off, and all: the site stays. */
 	for (unsigned i = 0; i <= COL_COUNT; i++)
 		check_columns((struct layout_kind){ .hidden = i < COL_COUNT ? 1u << i : ~0u });

@@ -77,6 +77,44 @@ TEST(cells_of_numbers)
 	CHECK_STR(text(COL_COUNT, 0, &utf8), "");
 }
 
+static const char *order_by(const struct snapshot *s, enum column c, bool reverse)
+{
+	static char out[128];
+	uint32_t order[8];
+	int n = 0;
+
+	sites_sort(s, c, reverse, order);
+	out[0] = '\0';
+	for (size_t i = 0; i < s->nsites; i++)
+		n += snprintf(out + n, sizeof(out) - (size_t)n, "%s%u", i ? " " : "",
+			s->sites[order[i]].id);
+	return out;
+}
+
+/* Only after a scan, and a group has no sum of it. */
+TEST(cells_of_retained_bytes)
+{
+	struct snap_site sites[2] = { canned_sites[0], canned_sites[1] };
+	struct snap_group group = { 0 };
+	struct snapshot s = canned;
+	char out[COLUMN_TEXT_MAX];
+
+	s.sites = sites;
+	s.nsites = 2;
+	sites[1].retained_bytes = 96 << 20;
+	column_text(COL_RETAINED, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "-");
+	s.has_retained = true;
+	column_text(COL_RETAINED, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "96.0M");
+	CHECK_STR(order_by(&s, COL_RETAINED, false), "3 17");
+	CHECK_STR(order_by(&s, COL_RETAINED, true), "17 3");
+	sites[1].group = &group;
+	column_text(COL_RETAINED, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "-");
+	CHECK_STR(order_by(&s, COL_RETAINED, false), "17 3");
+}
+
 /* An ancestor's row does not pass for the caller that it is named after. */
 TEST(names_of_ancestors)
 {
@@ -310,19 +348,6 @@ TEST(bars)
 }
 
 /* "id id id id": the order as ids. */
-static const char *order_by(const struct snapshot *s, enum column c, bool reverse)
-{
-	static char out[128];
-	uint32_t order[8];
-	int n = 0;
-
-	sites_sort(s, c, reverse, order);
-	out[0] = '\0';
-	for (size_t i = 0; i < s->nsites; i++)
-		n += snprintf(out + n, sizeof(out) - (size_t)n, "%s%u", i ? " " : "",
-			s->sites[order[i]].id);
-	return out;
-}
 
 TEST(sort_by_each_column)
 {
@@ -444,6 +469,7 @@ int main(void)
 	RUN(table_is_complete);
 	RUN(cells_of_the_peak);
 	RUN(cells_of_numbers);
+	RUN(cells_of_retained_bytes);
 	RUN(names_of_ancestors);
 	RUN(cells_of_names);
 	RUN(innermost_frame_on_wish);
