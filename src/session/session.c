@@ -18,6 +18,7 @@
 #include "src/session/command_line.h"
 #include "src/session/liveness.h"
 #include "src/session/mapped.h"
+#include "src/session/retained.h"
 #include "src/session/said.h"
 #include "src/session/stack_registration.h"
 #include "src/session/wrong_frees.h"
@@ -73,8 +74,7 @@ struct session {
 	const struct snapshot *const *children;
 	size_t nchildren;
 	const struct snap_leaks *leaks;
-	uint64_t *retained; /* per site id; NULL: unknown */
-	size_t retained_count;
+	struct retained retained;
 };
 
 /* Until the library has reported, only the launcher's data are there. */
@@ -139,7 +139,7 @@ static void session_free(struct session *s)
 	mapped_free(&s->mapped);
 	live_walk_free(&s->live_walk);
 	free(s->stopped);
-	free(s->retained);
+	retained_free(&s->retained);
 	free(s);
 }
 
@@ -205,36 +205,14 @@ void session_children(struct session *s, const struct snapshot *const *children,
 	s->nchildren = count;
 }
 
-/* Without memory, they are unknown. */
 void session_retained(struct session *s, const struct snap_leaks *leaks)
 {
-	bool known = leaks && leaks->held.blocks > 0;
-	size_t count = 0;
-
-	for (size_t i = 0; known && i < leaks->nsites; i++)
-		if (leaks->sites[i].site >= count)
-			count = leaks->sites[i].site + (size_t)1;
-	free(s->retained);
-	s->retained = known ? calloc(count + 1, sizeof(*s->retained)) : NULL;
-	s->retained_count = count;
-	for (size_t i = 0; s->retained && i < leaks->nsites; i++)
-		s->retained[leaks->sites[i].site] += leaks->sites[i].retained.bytes;
+	retained_take(&s->retained, leaks);
 }
 
 void session_leaks(struct session *s, const struct snap_leaks *leaks)
 {
-	s->leaks = leaks;
-	session_retained(s, leaks);
-}
-
-static void retained_fill(const struct session *s, struct snapshot *made)
-{
-	struct snap_site *site = (struct snap_site *)(uintptr_t)made->sites;
-
-	made->has_retained = s->retained != NULL;
-	for (size_t i = 0; s->retained && i < made->nsites; i++)
-		if (site[i].id < s->retained_count)
-			site[i].retained_bytes = s->retained[site[i].id];
+	session_retained(s, s->leaks = leaks);
 }
 
 struct read_segment *session_segment(const struct session *s)
@@ -466,8 +444,7 @@ static const char *notice_choose(
 			 "tables (ulimit -v)";
 	if (!notice && !s->replaced)
 		notice = liveness_notice(&s->liveness, s->state, t);
-	if (!notice)
-		notice = ancestors_notice(&s->ancestors);
+	notice = notice ? notice : ancestors_notice(&s->ancestors);
 	return notice ? notice : sampling_notice(&s->sampler);
 }
 
@@ -529,7 +506,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		marks_read(&s->marks, &of, made);
 	}
 	live_walk_update(&s->live_walk, &live_walk, made);
-	retained_fill(s, made);
+	retained_fill(&s->retained, made);
 }
 
 struct snapshot *session_tick(struct session *s)

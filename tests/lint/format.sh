@@ -36,7 +36,9 @@ else
 fi
 
 if command -v mandoc >/dev/null; then
-	bad=$(mandoc -Tlint -W style man/*.[0-9] 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db\|^([0-9]* times)$' | head -3)
+	# What it says on stderr is apart, since that may come in the middle of a line of stdout.
+	bad=$({ mandoc -Tlint -W style man/*.[0-9] 2>/dev/null
+		mandoc -Tlint -W style man/*.[0-9] 2>&1 >/dev/null; } | grep -v 'referenced manual not found\|outdated mandoc.db\|^([0-9]* times)$' | head -3)
 	[ -z "$bad" ]
 	verdict manual $? "$bad"
 else
