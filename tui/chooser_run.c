@@ -9,6 +9,7 @@
 #include "tui/curses_api.h"
 #include "tui/draw.h"
 #include "tui/term.h"
+#include "tui/term_keys.h"
 
 #define EMPTY_READS_MAX 3 /* in a row: the terminal is gone (loop.c) */
 
@@ -54,7 +55,7 @@ static void keys_take(struct choosing *c)
 {
 	int key, keys = 0;
 
-	while (c->chooser.end == CHOOSER_OPEN && (key = term_key()) != ERR) {
+	while (c->chooser.end == CHOOSER_OPEN && (key = term_keys_next()) != ERR) {
 		keys++;
 		if (key == '\x1a')
 			term_suspend();
