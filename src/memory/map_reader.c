@@ -13,6 +13,7 @@
 #include "shm/layout.h"
 #include "src/memory/allocator.h"
 #include "src/memory/ranges.h"
+#include "src/memory/vmas.h"
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/leak/before.h"
 #include "src/proc/proc.h"
@@ -20,6 +21,7 @@
 #include "src/util/clock.h"
 #include "src/util/thread.h"
 #include "src/util/oom_score.h"
+#include "src/util/sorted.h"
 
 #define SHARE	      10u /* readings take 1/10 of a processor's time, except the largest */
 #define EARLY	      16u /* a request once a second must not slip to every other second */
@@ -28,124 +30,18 @@
 
 struct reading {
 	pid_t pid;
-	char *smaps; /* paths point into it */
-	size_t smaps_len;
-	struct map_vma *vma;
-	size_t vmas;
+	struct vmas vmas;
 	struct map_piece *piece;
 	size_t pieces, piece_capacity;
 	struct leak_blocks blocks;
 	struct leak_space space;
 	uint64_t stack_bytes; /* of threads with the default size */
-	bool is_foreign; /* another allocator's library is mapped */
 	struct allocator allocator;
 	bool allocator_known; /* in.glibc has been determined */
 	struct map_input in;
 	uint32_t sites;
 	int rc;
 };
-
-/* ---- mappings ---- */
-
-static bool begins(const char *text, size_t len, const char *with)
-{
-	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
-}
-
-static bool name_begins(const struct proc_map *m, const char *with)
-{
-	const char *slash = m->path_len ? memrchr(m->path, '/', m->path_len) : NULL;
-	const char *name = slash ? slash + 1 : m->path;
-
-	return m->path_len && begins(name, (size_t)(m->path + m->path_len - name), with);
-}
-
-static bool path_begins(const struct proc_map *m, const char *with)
-{
-	return m->path_len && begins(m->path, m->path_len, with);
-}
-
-static bool is_own(const struct proc_map *m)
-{
-	return name_begins(m, "libheaptop.so") ||
-	       (m->perms[3] == 's' && name_begins(m, "heaptop-"));
-}
-
-/* Private and anonymous, without a name or with one that says so. */
-static bool is_plain(const struct proc_map *m)
-{
-	return m->inode == 0 && m->perms[3] == 'p' && (m->path_len == 0 || path_begins(m, "[anon"));
-}
-
-static bool is_shared(const struct proc_map *m)
-{
-	return m->perms[3] == 's' &&
-	       (m->path_len == 0 || path_begins(m, "/dev/shm/") || path_begins(m, "/dev/zero") ||
-		       path_begins(m, "/SYSV") || path_begins(m, "/memfd:"));
-}
-
-static enum map_kind kind_of(const struct proc_map *m)
-{
-	if (path_begins(m, "[heap]"))
-		return MAP_BRK;
-	if (path_begins(m, "[stack"))
-		return MAP_STACK;
-	if (is_own(m))
-		return MAP_OWN;
-	if (is_shared(m) || (m->perms[3] == 's' && m->inode == 0))
-		return MAP_SHARED;
-	return is_plain(m) ? MAP_OTHER : MAP_FILE;
-}
-
-static bool is_other_allocator(const struct proc_map *m)
-{
-	static const char *const names[] = { "libjemalloc", "libtcmalloc", "libmimalloc",
-		"libhoard", "librpmalloc", "libsnmalloc", "libtbbmalloc_proxy" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (name_begins(m, names[i]))
-			return true;
-	return false;
-}
-
-/* Memory that follows a file's writable data without a gap is its .bss, unless blocks lie there. */
-static bool is_bss(const struct proc_map *m, const struct proc_map *before)
-{
-	return is_plain(m) && before->end == m->start && before->inode != 0 &&
-	       before->perms[1] == 'w' && before->perms[3] == 'p';
-}
-
-static int vmas_read(struct reading *r)
-{
-	struct proc_map before = { 0 };
-	struct proc_smap s;
-	size_t pos = 0, room = 0;
-	char path[64];
-	void *grown;
-	int rc;
-
-	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(r->pid));
-	r->smaps = proc_file_read_all(path, &r->smaps_len);
-	if (!r->smaps)
-		return -errno;
-	while ((rc = proc_parse_smap(r->smaps, r->smaps_len, &pos, &s)) != 0) {
-		if (rc < 0)
-			continue;
-		grown = array_grow(r->vma, r->vmas, &room, sizeof(*r->vma));
-		if (!grown)
-			return -ENOMEM;
-		r->vma = grown;
-		r->vma[r->vmas++] = (struct map_vma){ .start = s.map.start,
-			.end = s.map.end,
-			.kind = is_bss(&s.map, &before) ? MAP_FILE : kind_of(&s.map),
-			.plain = is_plain(&s.map),
-			.rss_bytes = s.rss_bytes,
-			.swap_bytes = s.swap_bytes };
-		r->is_foreign = r->is_foreign || is_other_allocator(&s.map);
-		before = s.map;
-	}
-	return r->vmas > 0 ? 0 : -ESRCH; /* an exiting process has no mappings */
-}
 
 /* ---- blocks ---- */
 
@@ -213,7 +109,7 @@ static void allocator_find(struct reading *r)
 {
 	if (r->allocator_known)
 		return;
-	r->in.glibc = !r->is_foreign;
+	r->in.glibc = !r->vmas.is_foreign;
 	r->allocator_known = allocator_end(&r->allocator, &r->in.glibc) == ALLOCATOR_SURE;
 }
 
@@ -302,18 +198,40 @@ static void stack_find(struct reading *r, const struct map_vma *v, const struct 
 	}
 }
 
+static bool has_block(const struct reading *r, uint64_t start, uint64_t end)
+{
+	size_t i = sorted_before(SORTED_BY(r->in.block, r->in.blocks, addr), start);
+
+	return i < r->in.blocks && r->in.block[i].addr < end;
+}
+
+/* An object's .bss that the mapping begins with, unless an allocator has blocks there. Returns its
+ * end. */
+static uint64_t bss_find(struct reading *r, size_t vma)
+{
+	const struct map_vma *v = &r->vmas.vma[vma];
+	bool is_own = false;
+	uint64_t end = vmas_bss_end(&r->vmas, vma, &r->space, &is_own);
+
+	if (end == v->start || has_block(r, v->start, end))
+		return v->start;
+	piece_add(r, v->start, end, is_own ? MAP_OWN : MAP_FILE, 0);
+	return end;
+}
+
 static void live_pieces_find(struct reading *r)
 {
-	for (size_t i = 0; i < r->vmas; i++) {
-		const struct map_vma *v = &r->vma[i];
+	for (size_t i = 0; i < r->vmas.count; i++) {
+		struct map_vma v = r->vmas.vma[i];
 		size_t before = r->pieces;
 
-		if (!v->plain || v->rss_bytes == 0)
+		if (!v.plain || v.rss_bytes == 0)
 			continue;
-		if (own_find(r, v) == v->start)
-			heaps_find(r, v);
+		v.start = bss_find(r, i);
+		if (v.start < v.end && own_find(r, &v) == v.start)
+			heaps_find(r, &v);
 		if (r->pieces == before && i > 0)
-			stack_find(r, v, v - 1);
+			stack_find(r, &v, &r->vmas.vma[i - 1]);
 	}
 }
 
@@ -401,7 +319,7 @@ static void note_make(struct map_account *a)
 
 static int reading_run(struct reading *r, const char *path, struct map **out)
 {
-	int rc = vmas_read(r);
+	int rc = vmas_read(&r->vmas, r->pid);
 
 	if (rc == 0)
 		rc = leak_space_open(&r->space, r->pid);
@@ -414,8 +332,8 @@ static int reading_run(struct reading *r, const char *path, struct map **out)
 	allocator_find(r);
 	r->stack_bytes = stack_limit(r->pid);
 	live_pieces_find(r);
-	r->in.vma = r->vma;
-	r->in.vmas = r->vmas;
+	r->in.vma = r->vmas.vma;
+	r->in.vmas = r->vmas.count;
 	r->in.piece = r->piece;
 	r->in.pieces = r->pieces;
 	*out = r->rc == 0 ? map_new(&r->in) : NULL;
@@ -466,8 +384,7 @@ struct map *map_reader_read(const char *path, pid_t pid, const struct map_accoun
 	free((struct map_block *)(uintptr_t)r.in.block);
 	free((struct map_range *)(uintptr_t)r.in.range);
 	free(r.piece);
-	free(r.vma);
-	free(r.smaps);
+	vmas_free(&r.vmas);
 	oom_score_restore();
 	return m;
 }
