@@ -190,7 +190,7 @@ static void cell_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 static void line_draw(const struct ui *ui, const struct snap_leaks *l, size_t at, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&holder_table, ui->layout.width, place);
+	unsigned n = table_fit(&holder_table, NULL, ui->layout.width, place);
 	bool is_selected = at == ui->holders.list.cursor;
 	enum draw_style style = is_selected ? STYLE_SELECT : STYLE_PLAIN;
 	char text[COLUMN_TEXT_MAX];
@@ -215,7 +215,7 @@ static const char *empty_text(const struct snap_leaks *l)
 static void head_draw(const struct ui *ui, int y)
 {
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&holder_table, ui->layout.width, place);
+	unsigned n = table_fit(&holder_table, NULL, ui->layout.width, place);
 
 	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)
