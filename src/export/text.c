@@ -48,15 +48,31 @@ static void text_sampling(
 		strbuf_putc(out, '\n');
 }
 
+/* A program that was attached to had started long before its time 0. */
+static bool is_attached(const struct snapshot *s)
+{
+	return s->totals.has_before || s->attach.how == SNAP_ATTACH_DONE ||
+	       s->attach.how == SNAP_ATTACH_ENDED;
+}
+
+static void text_when(struct strbuf *out, const struct snapshot *s)
+{
+	char buf[48], when[32], age[UNITS_MAX];
+	bool attached = is_attached(s);
+
+	strbuf_printf(out, "process   pid %d, %s%s%s\n", (int)s->pid, snapshot_state_text(s, buf),
+		attached ? ", recorded for " : " after ", units_duration(age, s->uptime_ns));
+	strbuf_printf(out, "%s  %s\n", attached ? "attached" : "started ",
+		clock_iso8601(when, s->start_realtime_ns));
+}
+
 static void text_head(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	char buf[48], when[32], age[UNITS_MAX], moment[SNAP_MOMENT_MAX];
+	char moment[SNAP_MOMENT_MAX];
 
 	strbuf_printf(out, "heaptop %s report\n\n", o->version ? o->version : "");
 	strbuf_printf(out, "command   %s\n", s->command ? s->command : "?");
-	strbuf_printf(out, "process   pid %d, %s after %s\n", (int)s->pid,
-		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
-	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
+	text_when(out, s);
 	if (s->moment != SNAP_NOW)
 		strbuf_printf(out, "moment    %s\n", snapshot_moment_text(s, moment));
 	text_sampling(out, s, o);

@@ -65,6 +65,19 @@ TEST(whole_report)
 	CHECK_STR(text(&canned, &options), golden);
 }
 
+/* The time 0 of a program that was attached to is not its start. */
+TEST(attached)
+{
+	struct snapshot s = canned;
+
+	s.attach.how = SNAP_ATTACH_DONE;
+	CHECK(strstr(text(&s, &options), "killed by SIGSEGV, recorded for 12m41s\n"
+					 "attached  2023-11-14T22:13:20Z\n"));
+	s.attach.how = SNAP_ATTACH_NOT;
+	s.totals.has_before = true; /* by another viewer */
+	CHECK(strstr(text(&s, &options), "\nattached  2023-"));
+}
+
 TEST(sampling)
 {
 	struct snap_site sites[2] = { canned_sites[0], canned_sites[1] };
@@ -314,6 +327,7 @@ int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(whole_report);
+	RUN(attached);
 	RUN(sampling);
 	RUN(at_the_peak);
 	RUN(top_and_order);
