@@ -14,7 +14,6 @@
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/moments.h"
-#include "tui/shown_moment.h"
 #include "tui/refresh.h"
 #include "tui/view_detail.h"
 #include "tui/leak_list.h"
