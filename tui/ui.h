@@ -105,7 +105,7 @@ struct sizes_state {
 
 struct threads_state {
 	struct list list;
-	struct table_order order, range_order;
+	struct table_order order, range_order, diff_order;
 	uint32_t *row; /* owned: indices into ui->shown->threads, `capacity` of them */
 	uint32_t *drawn; /* owned: the slots drawn last, whose order `o` holds */
 	size_t capacity, drawn_count;

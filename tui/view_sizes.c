@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Sizes and lifetimes of blocks: of the whole program and, beside it or below, of the call site
- * selected in the table. Main thread.
+ * selected in the table; in a diff of B and of A. Main thread.
  */
 #include "tui/view_sizes.h"
 
@@ -55,8 +55,15 @@ static struct histogram sizes_program(const struct ui *ui)
 	};
 }
 
+/* At the right: the selected site's, or, in a diff, those of A. */
 static struct histogram sizes_site(const struct ui *ui)
 {
+	const struct snap_versus *a = ui->shown ? ui->shown->versus : NULL;
+
+	if (a)
+		return (struct histogram){
+			.sizes = a->sizes, .lifetimes = a->lifetimes, .known = true
+		};
 	return (struct histogram){ .sizes = ui->sizes.site.sizes,
 		.lifetimes = ui->sizes.site.lifetimes,
 		.known = ui->sizes.has_site };
@@ -115,6 +122,16 @@ static void sizes_range_title(const struct snap_range *r, char *text, size_t cap
 		units_plural(allocs), units_count(b, frees));
 }
 
+/* A diff's side: "B (new.json)   3 live blocks   5 allocated" */
+static void sizes_side_title(
+	const char *name, uint64_t live_blocks, uint64_t allocs, char *text, size_t cap)
+{
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	snprintf(text, cap, "%s   %s live block%s   %s allocated", name,
+		units_count(a, live_blocks), units_plural(live_blocks), units_count(b, allocs));
+}
+
 static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned cells)
 {
 	struct histogram h = sizes_program(ui);
@@ -129,6 +146,9 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 			snprintf(text, sizeof(text),
 				"at the peak   %s live blocks, by site averages",
 				units_count(a, ui->shown->totals.live_blocks));
+		else if (ui->shown->versus)
+			sizes_side_title(ui->shown->until->name, ui->shown->totals.live_blocks,
+				ui->shown->totals.allocs, text, sizeof(text));
 		else
 			snprintf(text, sizeof(text),
 				"whole program   %s live blocks   %s allocated",
@@ -145,6 +165,15 @@ static uint32_t sizes_row_sites(const struct ui *ui)
 		if (ui->listed->sites[i].id == ui->sites.selected)
 			return ui->listed->sites[i].group ? ui->listed->sites[i].group->sites : 1;
 	return 1;
+}
+
+static void sizes_versus_name(const struct ui *ui, int y, int x, unsigned cells)
+{
+	const struct snap_versus *a = ui->shown->versus;
+	char text[128];
+
+	sizes_side_title(ui->shown->since->name, a->live_blocks, a->allocs, text, sizeof(text));
+	draw_text(y, x + 1, cells - 2, STYLE_BOLD, text);
 }
 
 static void sizes_site_name(const struct ui *ui, int y, int x, unsigned cells)
@@ -173,7 +202,9 @@ static void sizes_site_line(const struct ui *ui, size_t i, int y, int x, unsigne
 {
 	struct histogram h = sizes_site(ui);
 
-	if (i == 0)
+	if (i == 0 && ui->shown->versus)
+		sizes_versus_name(ui, y, x, cells);
+	else if (i == 0)
 		sizes_site_name(ui, y, x, cells);
 	else if (i <= histogram_lines(&h))
 		histogram_draw(&h, i - 1, y, x, cells);

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,11 @@ enum threads_by {
 	BY_NAME,
 	BY_ALLOC_BYTES,
 	BY_ALLOCS,
-	BY_FREE_BYTES
+	BY_FREE_BYTES,
+	BY_DELTA,
+	BY_A_ALLOC_BYTES,
+	BY_A_ALLOCS,
+	BY_A_FREES
 };
 
 static const struct table_column thread_columns[] = {
@@ -57,6 +62,21 @@ static const unsigned char range_meanings[] = { BY_ALLOC_BYTES, BY_FREE_BYTES, B
 	BY_FOREIGN, BY_TID, BY_NAME };
 static unsigned range_off;
 static const struct table range_table = { range_columns, sizeof(range_meanings), NULL, &range_off };
+/* In a diff: the threads of a name, on both sides. */
+static const struct table_column diff_columns[] = {
+	{ "DELTA", 8, true, 0, "what they allocated more in B, in bytes" },
+	{ "ALLOC A", 8, true, 0, "bytes they allocated in A" },
+	{ "ALLOC B", 8, true, 0, "the same in B" },
+	{ "ALLOCS A", 8, true, 64, "blocks they allocated in A" },
+	{ "ALLOCS B", 8, true, 64, "the same in B" },
+	{ "FREES A", 8, true, 84, "blocks they freed in A" },
+	{ "FREES B", 8, true, 84, "the same in B" },
+	{ "THREAD", 0, false, 0, "name of the threads" },
+};
+static const unsigned char diff_meanings[] = { BY_DELTA, BY_A_ALLOC_BYTES, BY_ALLOC_BYTES,
+	BY_A_ALLOCS, BY_ALLOCS, BY_A_FREES, BY_FREES, BY_NAME };
+static unsigned diff_off;
+static const struct table diff_table = { diff_columns, sizeof(diff_meanings), NULL, &diff_off };
 static_assert(sizeof(thread_columns) / sizeof(thread_columns[0]) <= TABLE_COLUMNS, "columns");
 static unsigned thread_off;
 static const struct table thread_table = { thread_columns,
@@ -73,19 +93,31 @@ static bool threads_ranged(const struct ui *ui)
 	return ui->shown && ui->shown->range && ui->shown->range->threads;
 }
 
+static bool threads_compared(const struct ui *ui)
+{
+	return ui->shown && ui->shown->versus;
+}
+
 static const struct table *threads_table(const struct ui *ui)
 {
+	if (threads_compared(ui))
+		return &diff_table;
 	return threads_ranged(ui) ? &range_table : &thread_table;
 }
 
 static enum threads_by threads_meaning(const struct ui *ui, unsigned column)
 {
-	return (enum threads_by)(
-		threads_ranged(ui) ? range_meanings[column % sizeof(range_meanings)] : column);
+	if (threads_compared(ui))
+		column = diff_meanings[column % sizeof(diff_meanings)];
+	else if (threads_ranged(ui))
+		column = range_meanings[column % sizeof(range_meanings)];
+	return (enum threads_by)column;
 }
 
 static struct table_order *threads_order(struct ui *ui)
 {
+	if (threads_compared(ui))
+		return &ui->threads.diff_order;
 	return threads_ranged(ui) ? &ui->threads.range_order : &ui->threads.order;
 }
 
@@ -113,6 +145,32 @@ static int down(double a, double b)
 	return (a < b) - (a > b);
 }
 
+/* The same threads on the other side of the diff. */
+static const struct snap_thread *threads_a(const struct ui *ui, const struct snap_thread *b)
+{
+	return &ui->shown->versus->threads[b - ui->shown->threads];
+}
+
+static double threads_delta(const struct ui *ui, const struct snap_thread *b)
+{
+	return (double)b->alloc_bytes - (double)threads_a(ui, b)->alloc_bytes;
+}
+
+/* By a column that only a diff has. */
+static int threads_by_versus(const struct ui *ui, enum threads_by by, const struct snap_thread *a,
+	const struct snap_thread *b)
+{
+	if (by == BY_DELTA)
+		return down(fabs(threads_delta(ui, a)), fabs(threads_delta(ui, b)));
+	a = threads_a(ui, a);
+	b = threads_a(ui, b);
+	if (by == BY_A_ALLOCS)
+		return down((double)a->allocs, (double)b->allocs);
+	if (by == BY_A_FREES)
+		return down((double)a->frees, (double)b->frees);
+	return down((double)a->alloc_bytes, (double)b->alloc_bytes);
+}
+
 static int threads_by(enum threads_by by, const struct snap_thread *a, const struct snap_thread *b)
 {
 	switch (by) {
@@ -138,6 +196,10 @@ static int threads_by(enum threads_by by, const struct snap_thread *a, const str
 		return down((double)a->free_bytes, (double)b->free_bytes);
 	case BY_LIVE:
 	case BY_SHARE:
+	case BY_DELTA:
+	case BY_A_ALLOC_BYTES:
+	case BY_A_ALLOCS:
+	case BY_A_FREES:
 		break;
 	}
 	return down((double)a->live_bytes, (double)b->live_bytes);
@@ -148,7 +210,9 @@ static int threads_compare(const void *pa, const void *pb, void *ctx)
 	struct ui *ui = ctx;
 	const struct snap_thread *a = threads_at(ui, *(const uint32_t *)pa);
 	const struct snap_thread *b = threads_at(ui, *(const uint32_t *)pb);
-	int by = threads_by(threads_meaning(ui, threads_order(ui)->sort), a, b);
+	enum threads_by meaning = threads_meaning(ui, threads_order(ui)->sort);
+	int by = meaning >= BY_DELTA ? threads_by_versus(ui, meaning, a, b)
+				     : threads_by(meaning, a, b);
 
 	if (threads_order(ui)->reverse)
 		by = -by;
@@ -232,10 +296,20 @@ static void threads_reset(struct ui *ui)
 	free(ui->threads.drawn);
 	ui->threads = (struct threads_state){ .list.height = ui->threads.list.height,
 		.order = ui->threads.order,
-		.range_order = ui->threads.range_order };
+		.range_order = ui->threads.range_order,
+		.diff_order = ui->threads.diff_order };
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
+
+/* In a diff a row is of all threads of that name, in two processes. */
+static void threads_name(const struct ui *ui, const struct snap_thread *t, char *out, size_t cap)
+{
+	if (!threads_compared(ui) || t->slot == 0)
+		snapshot_thread_name(t, out, cap);
+	else
+		snprintf(out, cap, "%s", t->name[0] ? t->name : "(without a name)");
+}
 
 static void threads_cell(
 	const struct ui *ui, const struct snap_thread *t, const struct table_place *p, char *out)
@@ -282,8 +356,20 @@ static void threads_cell(
 	case BY_FREE_BYTES:
 		units_bytes(out, t->free_bytes);
 		break;
+	case BY_DELTA:
+		units_signed(out, (int64_t)threads_delta(ui, t), units_bytes);
+		break;
+	case BY_A_ALLOC_BYTES:
+		units_bytes(out, threads_a(ui, t)->alloc_bytes);
+		break;
+	case BY_A_ALLOCS:
+		units_count(out, threads_a(ui, t)->allocs);
+		break;
+	case BY_A_FREES:
+		units_count(out, threads_a(ui, t)->frees);
+		break;
 	case BY_NAME:
-		snapshot_thread_name(t, name, sizeof(name));
+		threads_name(ui, t, name, sizeof(name));
 		text_elide(out, COLUMN_TEXT_MAX, name, p->cells, false, draw_is_ascii());
 	}
 }
@@ -331,7 +417,8 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s-%s of %s thread%s that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
 			units_plural(l->count),
-			threads_ranged(ui)	    ? "what each did in the range"
+			threads_compared(ui)	    ? "A and B, by name"
+			: threads_ranged(ui)	    ? "what each did in the range"
 			: ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
 			: ui_moment(ui) == SNAP_NOW ? "counting live blocks"
 						    : "LIVE by thread is known only of now");
@@ -341,7 +428,7 @@ static bool threads_matches(const struct ui *ui, const struct filter *f, size_t 
 {
 	char name[128];
 
-	snapshot_thread_name(threads_row(ui, row), name, sizeof(name));
+	threads_name(ui, threads_row(ui, row), name, sizeof(name));
 	return filter_match_text(f, name);
 }
 

@@ -2,6 +2,8 @@
 /* A diff as a snapshot (diff_snapshot.h). Main thread. */
 #include "src/diff/diff_snapshot.h"
 
+#include <string.h>
+
 #include "src/model/mark_list.h"
 #include "src/model/moment.h"
 
@@ -52,23 +54,84 @@ static void site_fill(
 		.compared = { c[value].a, c[value].b } };
 }
 
+/* What follows the sites in the snapshot's memory. */
+struct rest {
+	struct snap_mark marks[2];
+	struct snap_versus versus;
+	struct snap_thread threads[]; /* of B; then of A, as many */
+};
+
+/* The threads of both sides by name, since nothing else of a thread is the same in two runs. */
+struct pairs {
+	struct snap_thread *side[2];
+	size_t count;
+};
+
+static bool is_same_name(const struct snap_thread *a, const struct snap_thread *b)
+{
+	return strcmp(a->name, b->name) == 0 && (a->slot == 0) == (b->slot == 0);
+}
+
+static void thread_add(struct pairs *p, int side, const struct snap_thread *t)
+{
+	struct snap_thread *sum;
+	size_t i = 0;
+
+	while (i < p->count && !is_same_name(&p->side[0][i], t))
+		i++;
+	if (i == p->count) {
+		for (int k = 0; k < 2; k++) {
+			p->side[k][i].slot = t->slot ? (uint32_t)i + 1 : 0;
+			memcpy(p->side[k][i].name, t->name, sizeof(t->name));
+		}
+		p->count++;
+	}
+	sum = &p->side[side][i];
+	sum->owners += t->owners ? t->owners : 1;
+	sum->allocs += t->allocs;
+	sum->alloc_bytes += t->alloc_bytes;
+	sum->frees += t->frees;
+	sum->free_bytes += t->free_bytes;
+	sum->foreign_frees += t->foreign_frees;
+	sum->foreign_bytes += t->foreign_bytes;
+}
+
+static void sides_fill(
+	struct snapshot *s, const struct snapshot *a, const struct snapshot *b, struct rest *rest)
+{
+	struct pairs p = { .side = { rest->threads, rest->threads + a->nthreads + b->nthreads } };
+
+	for (size_t i = 0; i < b->nthreads; i++)
+		thread_add(&p, 0, &b->threads[i]);
+	for (size_t i = 0; i < a->nthreads; i++)
+		thread_add(&p, 1, &a->threads[i]);
+	s->threads = p.side[0];
+	s->nthreads = p.count;
+	rest->versus = (struct snap_versus){ a->sizes, a->lifetimes, a->totals.live_blocks,
+		a->totals.allocs, p.side[1] };
+	s->versus = &rest->versus;
+}
+
 struct snapshot *diff_snapshot_make(const struct diff *d, const char *a, const char *b)
 {
 	struct snapshot *base = (struct snapshot *)(uintptr_t)d->b[0], *s;
+	size_t threads = 2 * (base->nthreads + d->a[0]->nthreads);
 	struct snap_site *sites;
 	struct snap_mark *marks;
 	void *room;
 
-	s = moment_derive_room(base, d->nrows, &sites, 2 * sizeof(*marks), &room);
+	s = moment_derive_room(base, d->nrows, &sites,
+		sizeof(struct rest) + threads * sizeof(struct snap_thread), &room);
 	if (!s)
 		return NULL;
-	marks = room;
+	marks = ((struct rest *)room)->marks;
 	marks[0] = mark_of(&d->a[0]->totals, a);
 	marks[1] = mark_of(&base->totals, b);
 	for (size_t i = 0; i < d->nrows; i++)
 		site_fill(&sites[i], &d->rows[i], d->value, (uint32_t)i + 1);
 	s->totals.has_mapped = false;
 	moment_clear_present(s);
+	sides_fill(s, d->a[0], base, room);
 	/* The changes are shown beside what a program holds now; if it ran then, this is a copy. */
 	s->moment = SNAP_NOW;
 	if (s->state == SNAP_STARTING || s->state == SNAP_RUNNING)

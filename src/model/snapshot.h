@@ -478,6 +478,17 @@ struct snap_range {
 	const struct snap_thread *threads;
 };
 
+/* The other side of a diff, beside the sites' `compared`. */
+struct snap_versus {
+	const struct snap_size *sizes; /* SNAP_SIZE_BUCKETS */
+	const uint64_t *lifetimes; /* SNAP_LIFE_BUCKETS */
+	uint64_t live_blocks, allocs; /* totals */
+	/* By index as snapshot.threads: the sums of the threads of that name; zeros where it has
+	 * none.
+	 */
+	const struct snap_thread *threads;
+};
+
 /* The moment that a snapshot is of. */
 enum snap_moment {
 	SNAP_NOW,
@@ -523,6 +534,7 @@ struct snapshot {
 	unsigned kinds;
 	uint64_t range_from_ns; /* since the program's start */
 	const struct snap_range *range; /* SNAP_RANGE: NULL: unknown */
+	const struct snap_versus *versus; /* a diff's: A, where the rest is B; else NULL */
 	uint64_t newest_ns; /* uptime at the last moment known; 0: that of `base`, or this one */
 	struct snap_attach attach;
 	/* who */

@@ -194,6 +194,28 @@ def screen_of_changes():
         check(len(line) == 1 and re.search(change + " ", line[0]) and "2DELTA▼" in modules, modules)
 
 
+@case("the screen's sizes and threads show both sides")
+def screen_of_sides():
+    files = recorded(built("C++")), recorded(built("C++", "GROWN"))
+    sides = []
+    for name in files:
+        with open(name, encoding="utf-8") as f:
+            sides.append(json.load(f))
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="ascii") as f:
+        f.write(":size 150x40\n:save-display -\nTab Tab\n:save-display -\nTab\n:save-display -\n")
+    done = run([HEAPTOP, "--script", script, "--diff", *files])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and errors")
+    _, sizes, threads = re.split(r"\n(?= heaptop )", done.stdout.decode())
+    for side, letter in zip(sides, "AB"):
+        totals = side["totals"]
+        check("%s (program.json)   {:,} live blocks   {:,} allocated".format(totals["live_blocks"], totals["allocs"])
+              % letter in sizes, sizes)
+    line = next(line for line in threads.splitlines() if line.startswith(">"))
+    check("DELTA▼" in threads and "ALLOC A" in threads and "ALLOC B" in threads, threads)
+    check(re.search(" +".join("{:,}".format(s["totals"]["allocs"]) for s in sides) + " ", line), line)
+
+
 @case("moments of a recording, or of its peak, are compared")
 def moments():
     recording, program = os.path.join(scratch, "run.rec"), built("C")

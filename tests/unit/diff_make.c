@@ -325,6 +325,43 @@ TEST(as_a_snapshot)
 	diff_free(d);
 }
 
+TEST(both_sides_threads_and_sizes)
+{
+	struct snap_thread old[] = { { .slot = 1, .name = "app", .allocs = 5, .alloc_bytes = 50 },
+		{ .slot = 2, .name = "worker", .allocs = 7, .frees = 2 },
+		{ .slot = 3, .name = "worker", .allocs = 8, .frees = 3 } };
+	struct snap_thread new[] = { { .slot = 4, .name = "worker", .allocs = 9 },
+		{ .slot = 0, .allocs = 1 }, { .slot = 2, .name = "app", .allocs = 6 } };
+	struct diff *d = between(
+		FIXTURE(&left, 0, { "f main", 1000 }), FIXTURE(&right, 0, { "f main", 1500 }));
+	struct snapshot *s;
+	const struct snap_thread *a;
+
+	right.s.refs = 1;
+	left.s.threads = old;
+	left.s.nthreads = 3;
+	left.s.sizes[3].live_blocks = 11;
+	left.s.lifetimes[2] = 12;
+	left.s.totals.allocs = 13;
+	right.s.threads = new;
+	right.s.nthreads = 3;
+	s = diff_snapshot_make(d, "A", "B");
+	CHECK(s && s->versus);
+	CHECK_INT(s->versus->sizes[3].live_blocks, 11);
+	CHECK_INT(s->versus->lifetimes[2], 12);
+	CHECK_INT(s->versus->allocs, 13);
+	CHECK_INT(s->nthreads, 3);
+	a = s->versus->threads;
+	CHECK_STR(s->threads[0].name, "worker");
+	CHECK(s->threads[0].allocs == 9 && a[0].allocs == 15 && a[0].frees == 5);
+	CHECK(s->threads[1].slot == 0 && s->threads[1].allocs == 1 && a[1].allocs == 0);
+	CHECK(s->threads[2].allocs == 6 && a[2].allocs == 5 && a[2].alloc_bytes == 50);
+	snapshot_unref(s);
+	left.s.threads = right.s.threads = NULL;
+	left.s.nthreads = right.s.nthreads = 0;
+	diff_free(d);
+}
+
 /* ---- several runs ---- */
 
 #define RUNS 5
@@ -422,6 +459,7 @@ int main(void)
 	RUN(the_last_way_is_by_function_and_file);
 	RUN(nothing_on_a_side);
 	RUN(as_a_snapshot);
+	RUN(both_sides_threads_and_sizes);
 	RUN(runs_that_repeat_are_compared_exactly);
 	RUN(scatter_is_no_change);
 	RUN(a_change_beyond_scatter);
