@@ -74,6 +74,12 @@ def jemalloc():
     check_recorded(truth_with([inner_target("jemalloc")]), "mallocx", "dallocx", "sdallocx", "rallocx")
 
 
+@case("oneTBB's scalable allocator by its own names")
+def tbb():
+    check_recorded(truth_with([inner_target("tbb")]), "scalable_malloc", "scalable_free", "scalable_realloc",
+                   "scalable_posix_memalign", "scalable_aligned_malloc")
+
+
 @case("pools by a file of rules")
 def pools():
     rep = truth_with([target("inner_pool")], ["--allocators", RULES])

@@ -75,6 +75,7 @@ INNER := $(foreach a,$(patsubst lib%.a,%,$(notdir $(INNER_STATIC))),$(addprefix 
 	$(if $(wildcard /usr/include/mimalloc.h),$(B)/tests/targets/inner/mimalloc) \
 	$(if $(wildcard /usr/include/gperftools/tcmalloc.h),$(B)/tests/targets/inner/tcmalloc) \
 	$(if $(wildcard /usr/include/jemalloc/jemalloc.h),$(B)/tests/targets/inner/jemalloc) \
+	$(if $(wildcard /usr/include/tbb/scalable_allocator.h),$(B)/tests/targets/inner/tbb) \
 	$(B)/tests/targets/inner/stripped
 TEST_EXTRA += $(INNER)
 
@@ -89,6 +90,7 @@ endef
 $(foreach a,$(patsubst lib%.a,%,$(notdir $(INNER_STATIC))),$(foreach t,$(INNER_TRUTHS),$(eval $(call inner_program,$(a),$(t)))))
 
 $(B)/tests/targets/inner/mimalloc: INNER_LIBS := -lmimalloc
+$(B)/tests/targets/inner/tbb: INNER_LIBS := -ltbbmalloc
 $(B)/tests/targets/inner/tcmalloc: INNER_LIBS := -ltcmalloc_minimal
 $(B)/tests/targets/inner/jemalloc: INNER_LIBS := $(filter %/libjemalloc.a,$(INNER_STATIC)) -lstdc++
 $(B)/tests/targets/inner/%: tests/targets/inner/%.c $(wildcard tests/targets/*.h) Makefile
