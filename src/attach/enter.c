@@ -369,10 +369,10 @@ int attach_enter(struct attach_job *j, const struct attach_options *o)
 	struct timespec pause = { .tv_nsec = AGAIN_NS };
 	int rc = -EAGAIN;
 
-	for (unsigned n = 0; rc == -EAGAIN && n < TRIES; n++) {
-		if (n > 0)
-			nanosleep(&pause, NULL);
+	for (unsigned n = 0; rc == -EAGAIN && n < TRIES; n += j->dozes == 0) {
 		rc = attach_phase_run(j, enter_phase, &e);
+		if (rc == -EAGAIN)
+			nanosleep(&pause, NULL);
 	}
 	return rc == -EAGAIN ? enter_by_malloc(j, &e) : rc;
 }

@@ -2,17 +2,24 @@
 /* From one stop to the next (phase.h). */
 #include "src/attach/phase.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "src/util/clock.h"
 
-#define AGAIN_NS   500000 /* before the first repetition; each time twice as long */
-#define AGAIN_MOST 20000000
+/* How long the others stand still for a thread that does not stop: it sleeps uninterruptibly (for a
+ * disk, or for a child of vfork), or waits for a processor. The next time twice as long. */
+#define PATIENCE_NS   UINT64_C(30000000)
+#define PATIENCE_MOST UINT64_C(400000000)
+#define DOZES	      50u /* such threads are waited for at most, each time */
+#define AGAIN_NS      500000 /* before the first repetition; each time twice as long */
+#define AGAIN_MOST    20000000
 #define STACK_BYTES                                                                                \
 	(512u << 10) /* of the thread: call stacks are kept on it, and libunwind's own */
 #define TEXT_MAX 160
@@ -87,13 +94,39 @@ static bool is_settled(struct attach_job *j, const struct trace_stop *s)
 	return true;
 }
 
+/* Whether a thread of it cannot be stopped now: the others need not stand still to see that. */
+static bool is_asleep(pid_t pid)
+{
+	char folder[32];
+	struct dirent *d;
+	bool asleep = false;
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "/proc/%d/task", (int)pid);
+	dir = opendir(folder);
+	while (dir && !asleep && (d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		asleep =
+			tid > 0 && trace_stop_state(&(struct trace_stop){ .pid = pid }, tid) == 'D';
+	}
+	if (dir)
+		closedir(dir);
+	return asleep;
+}
+
 int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 {
 	char message[TRACE_MESSAGE_MAX];
 	int rc;
 
+	if (j->dozes++ < DOZES && is_asleep(j->process.pid))
+		return -EAGAIN;
+	j->dozes = 0;
+	if (j->patience_ns == 0)
+		j->patience_ns = PATIENCE_NS;
 	j->stopped_ns = clock_monotonic_ns();
-	rc = trace_stop(s, j->process.pid, "attached to", message);
+	rc = trace_stop_within(s, j->process.pid, j->patience_ns, "attached to", message);
 	if (rc != 0) {
 		snprintf(j->message, ATTACH_MESSAGE_MAX, "%s", message);
 		return rc;
@@ -109,6 +142,8 @@ int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 	}
 	if (s->whole && is_settled(j, s))
 		return 0;
+	if (!s->whole && j->patience_ns < PATIENCE_MOST)
+		j->patience_ns *= 2;
 	attach_phase_release(j, s);
 	return -EAGAIN;
 }

@@ -19,6 +19,8 @@ struct attach_job {
 	bool (*progress)(void *ctx, const char *text); /* may be NULL */
 	void *ctx;
 	char *message; /* ATTACH_MESSAGE_MAX */
+	uint64_t patience_ns; /* for the next stop; 0: none was made so far */
+	unsigned dozes; /* times that a thread could not have been stopped, in a row */
 	bool settled; /* no thread is still in what a killed viewer has begun */
 	uint64_t stopped_ns; /* when this pause began; 0: there is none */
 };
