@@ -3,6 +3,7 @@
  * Attaching with the real library: programs that check themselves go on unaware, whatever is done
  * to them, and viewers may be killed. What is recorded is tested elsewhere.
  */
+#include <dirent.h>
 #include <limits.h>
 
 #include "src/target/prepare.h"
@@ -102,12 +103,42 @@ TEST(nor_do_they_when_viewers_are_killed)
 	}
 }
 
+static char folder[PATH_MAX];
+
+/* Viewers that are killed leave their segments. */
+static void folder_make(void)
+{
+	snprintf(folder, sizeof(folder), "%s/heaptop-attached.XXXXXX", check_memory());
+	if (mkdtemp(folder))
+		setenv("HEAPTOP_DIR", folder, 1);
+}
+
+static void folder_remove(void)
+{
+	char path[PATH_MAX + NAME_MAX + 2];
+	DIR *dir = opendir(folder);
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
+		unlink(path);
+	}
+	if (dir)
+		closedir(dir);
+	rmdir(folder);
+}
+
 int main(void)
 {
+	int rc;
+
 	shared = mmap(NULL, sizeof(*shared), SHARED, -1, 0);
 	is_long = getenv("SOAK") != NULL;
 	library_find();
+	folder_make();
 	RUN(programs_do_not_notice);
 	RUN(nor_do_they_when_viewers_are_killed);
-	return check_end();
+	rc = check_end();
+	folder_remove();
+	return rc;
 }
