@@ -18,7 +18,6 @@ from tight import as_nobody, can_mount
 
 PLUGIN = os.path.join(TARGETS, "plugin", "one.so")
 JEMALLOC_INSIDE = os.path.join(B, "tests", "faults", "targets", "inner", "attach_threads")
-ALLOCATORS = (None, "libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
 BEFORE = "before attach"  # in the name of each site of older blocks
 
 
@@ -99,9 +98,27 @@ def accounts(library):
             end(program.pid)
 
 
-for _i, _library in enumerate(ALLOCATORS):
-    row("G3" + "abcd"[_i], "entries call entries, or are called past: counts against the program's, %s" % (
-        _library or "glibc"))(lambda library=_library: accounts(library))
+ENTRIES = "entries call entries, or are called past: counts against the program's, "
+
+
+@row("G3a", ENTRIES + "glibc")
+def counts():
+    accounts(None)
+
+
+@row("G3b", ENTRIES + "jemalloc")
+def counts_jemalloc():
+    accounts("libjemalloc.so.2")
+
+
+@row("G3c", ENTRIES + "tcmalloc")
+def counts_tcmalloc():
+    accounts("libtcmalloc_minimal.so.4")
+
+
+@row("G3d", ENTRIES + "mimalloc")
+def counts_mimalloc():
+    accounts("libmimalloc.so.2")
 
 
 @row("G4", "the program brings its allocator along, and patching libc alone sees nothing")
