@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Group F of the fault matrix: attach and ptrace. Of a program that carries the library, the viewer reads a segment
-and /proc, and traces nobody: what is left of these rows is that nothing else is asked for. Group G has the others. F3 to F11 and F13 to F15 belong to the leak scan,
-which stops the program and reads its memory: some are group_f_scan.py's, the others tests/e2e/leaks.py's."""
+"""Group F of the fault matrix: attach and ptrace. A viewer of a program that carries the library reads a segment and
+/proc, and traces nobody: what is left of these rows is that nothing else is asked for. Group G has programs without.
+F3 to F11 and F13 to F15 belong to the leak scan, which stops the program and reads its memory: some are
+group_f_scan.py's, the others tests/e2e/leaks.py's."""
 
 import contextlib
 import json
