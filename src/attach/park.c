@@ -129,8 +129,23 @@ static struct trace_thread *thread_choose(struct attach_job *j, struct trace_sto
 	return NULL;
 }
 
-/* -errno, or its address. */
-static long pad_map_at(struct trace_remote *r, uint64_t at)
+/* Whether a viewer was killed when it had mapped the pad here, and written nothing. */
+static bool is_begun(const struct attach_process *p, uint64_t at)
+{
+	const struct trace_map *m = trace_image_map(&p->image, at);
+	const struct trace_map *data = trace_image_map(&p->image, at + PARK_PAD_CODE);
+	struct park_pad_head head, none = { 0 };
+
+	return m && data && m->start == at && m->inode == 0 && m->path[0] == '\0' && m->executes &&
+	       !m->writes &&
+	       (m->end == at + PARK_PAD_BYTES ||
+		       (m->end == at + PARK_PAD_CODE && data->writes && data->inode == 0)) &&
+	       trace_memory_read(&p->memory, at, &head, sizeof(head)) &&
+	       memcmp(&head, &none, sizeof(head)) == 0;
+}
+
+/* -errno, or its address. `begun`: it is mapped. */
+static long pad_map_at(struct trace_remote *r, uint64_t at, bool begun)
 {
 	const uint64_t map[TRACE_REMOTE_ARGS] = { at, PARK_PAD_BYTES, PROT_READ | PROT_EXEC,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, (uint64_t)-1, 0 };
@@ -139,7 +154,7 @@ static long pad_map_at(struct trace_remote *r, uint64_t at)
 	const uint64_t wipe[TRACE_REMOTE_ARGS] = { at + PARK_PAD_CODE, PARK_PAD_DATA,
 		MADV_WIPEONFORK };
 	const uint64_t unmap[TRACE_REMOTE_ARGS] = { at, PARK_PAD_BYTES };
-	long rc = trace_remote_syscall(r, SYS_mmap, map);
+	long rc = begun ? (long)at : trace_remote_syscall(r, SYS_mmap, map);
 
 	if (rc >= 0 && (uint64_t)rc != at)
 		return -EEXIST; /* before Linux 4.17: elsewhere */
@@ -175,8 +190,8 @@ static int pad_map(struct attach_park *k, struct attach_job *j, struct trace_sto
 		return (int)rc;
 	rc = -ENOMEM;
 	while (rc < 0 && !r.lost && place_next(&place, &at))
-		if (is_free(&j->process, at))
-			rc = pad_map_at(&r, at);
+		if (is_free(&j->process, at) || is_begun(&j->process, at))
+			rc = pad_map_at(&r, at, is_begun(&j->process, at));
 	if (!trace_remote_end(&r) && rc >= 0)
 		rc = -EIO;
 	k->pad = rc >= 0 ? at : 0;

@@ -3,4 +3,3 @@
 $(B)/tests/unit/preload_symbols: private VIEW_LIBS += -rdynamic -Wl,--hash-style=both
 # A viewer that dies before or after any step of these.
 $(B)/tests/unit/trace_remote $(B)/tests/unit/attach $(B)/tests/unit/attach_recorded: private LDFLAGS_ALL += -Wl,--wrap=ptrace,--wrap=pwrite
-$(B)/tests/unit/trace_remote.o $(B)/tests/unit/attach.o $(B)/tests/unit/attach_recorded.o: private CFLAGS_TEST += -mavx2

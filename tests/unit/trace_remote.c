@@ -12,7 +12,8 @@
 #define STEPS_MAX 400
 
 /* What a function may do to a thread: all registers that it need not keep, errno, its stack. */
-static void scribble(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+__attribute__((target("avx2"))) static void scribble(
+	uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
 	char stack[8192];
 	const uint64_t given[6] = { a, b, c, d, e, f };
@@ -65,9 +66,25 @@ static const struct trace_module *libc_of(const struct trace_image *i)
 	return NULL;
 }
 
+/* A thread that a killed viewer has sent away comes back first: its stack has room for one call. */
+static bool stop_settled(struct trace_stop *s, pid_t pid, const struct trace_remote_code *c,
+	const struct trace_image *i)
+{
+	const struct timespec pause = { .tv_nsec = 200000 };
+	uint64_t until = clock_monotonic_ns() + PATIENCE;
+	char message[TRACE_MESSAGE_MAX];
+
+	while (clock_monotonic_ns() < until && trace_stop(s, pid, "attached to", message) == 0) {
+		if (!trace_remote_is_underway(c, i, &s->thread[0]))
+			return true;
+		trace_stop_release(s);
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 static void view(pid_t pid, struct result *out)
 {
-	char message[TRACE_MESSAGE_MAX];
 	struct trace_remote_code code;
 	struct trace_memory memory;
 	struct trace_image image;
@@ -78,7 +95,7 @@ static void view(pid_t pid, struct result *out)
 	if (trace_memory_open(&memory, pid) != 0 || trace_image_read(&image, pid, &memory) != 0)
 		return;
 	if (trace_remote_code_find(&code, &image, libc_of(&image)) &&
-		trace_stop(&s, pid, "attached to", message) == 0) {
+		stop_settled(&s, pid, &code, &image)) {
 		out->stopped = s.whole && s.thread[0].held;
 		if (out->stopped &&
 			trace_remote_begin(&r, &s, &s.thread[0], &memory, &code, false) == 0) {

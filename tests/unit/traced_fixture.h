@@ -175,7 +175,7 @@ static inline void in_semaphore(void)
 }
 
 /* All that a thread has in registers, with no system call: it is stopped anywhere in here. */
-static void in_registers(void)
+__attribute__((target("avx2"))) static void in_registers(void)
 {
 	uint64_t sum = 0, red = 1;
 	__m256i v = _mm256_set1_epi64x(0x0123456789abcdef), same = v;
