@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/model/growth.h"
-#include "src/util/units.h"
 #include "tui/curses_api.h"
 #include "tui/detach.h"
 #include "tui/find.h"

@@ -31,3 +31,11 @@ void attached_json(struct writer *w, const struct snapshot *s)
 	before_put(w, "before_bytes", &s->totals, s->totals.before_found_bytes);
 	writer_end(w);
 }
+
+void attached_json_before(struct writer *w, const struct snap_totals *t)
+{
+	before_put(w, "before_found_blocks", t, t->before_found_blocks);
+	before_put(w, "before_found_bytes", t, t->before_found_bytes);
+	before_put(w, "before_blocks", t, t->before_blocks);
+	before_put(w, "before_bytes", t, t->before_bytes);
+}

@@ -8,5 +8,7 @@
 
 /* "attach": what it cost; null if this viewer did not attach to the process. */
 void attached_json(struct writer *w, const struct snapshot *s);
+/* The totals of what the process had before it was recorded. */
+void attached_json_before(struct writer *w, const struct snap_totals *t);
 
 #endif

@@ -95,25 +95,6 @@ static void json_at_peak(struct writer *w, bool known, uint64_t bytes, uint64_t 
 	}
 }
 
-static void json_before(struct writer *w, const struct snap_totals *t)
-{
-	const struct {
-		const char *key;
-		uint64_t value;
-	} field[] = {
-		{ "before_found_blocks", t->before_found_blocks },
-		{ "before_found_bytes", t->before_found_bytes },
-		{ "before_blocks", t->before_blocks },
-		{ "before_bytes", t->before_bytes },
-	};
-
-	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
-		if (t->has_before)
-			writer_uint(w, field[i].key, field[i].value);
-		else
-			writer_null(w, field[i].key);
-}
-
 static void json_totals(struct writer *w, const struct snap_totals *t, bool sampled)
 {
 	const struct {
@@ -150,7 +131,7 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 	json_error(w, &t->error, sampled);
 	json_at_peak(w, t->has_at_peak, t->at_peak_bytes, t->at_peak_blocks);
 	mapped_json_totals(w, t);
-	json_before(w, t);
+	attached_json_before(w, t);
 	writer_end(w);
 }
 

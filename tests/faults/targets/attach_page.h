@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The page that a program which is attached to shares with its row (tests/faults/attached_programs.py):
- * what it has done, what it has found wrong with itself, its account, and what it is to do next. A
- * file that both map, so that a program can be asked while it neither reads nor allocates. Each
- * word has one offset in both: attached_programs.py's table.
+ * The page that a program which is attached to shares with its row
+ * (tests/faults/attached_programs.py): what it has done, what it has found wrong with itself, its
+ * account, and what it is to do next. A file that both map, so that a program can be asked while it
+ * neither reads nor allocates. Each word has one offset in both: attached_programs.py's table.
  */
 #ifndef TESTS_FAULTS_TARGETS_ATTACH_PAGE_H
 #define TESTS_FAULTS_TARGETS_ATTACH_PAGE_H
