@@ -194,7 +194,7 @@ def descriptor_closed():
 @row("G7", "a viewer is killed at any moment: registers, descriptors, code or a stopped thread are left")
 def killed():
     with running("attach_threads", 4, "churn") as program:
-        killed_at_random(program, times(15, 1000), 0.3)
+        killed_at_random(program, times(10, 1000), 0.3)
 
 
 @row("G8", "the stack of the thread that is borrowed is small, or foreign: what lies below is overwritten")
@@ -267,7 +267,7 @@ def attached_again():
 @row("G16", "threads that allocate lose a block, or find a byte changed")
 def allocating():
     with running("attach_threads", 8, "churn") as program:
-        cycles(program, times(8, 1000))
+        cycles(program, times(4, 1000))
 
 
 @row("G17", "two hundred threads: one is missed, or stays stopped")
