@@ -189,9 +189,11 @@ void modules_start(bool is_late)
 {
 	find_object = (int (*)(void *, struct found_object *))symbols_first("_dl_find_object");
 	pinned_count = 0;
-	__builtin_memset(recent, 0, sizeof(recent));
-	if (is_late)
+	/* What is fresh is not touched: that would be 15 page faults of each start. */
+	if (is_late) {
+		__builtin_memset(recent, 0, sizeof(recent));
 		permanent_find();
+	}
 	dl_iterate_phdr(add_pinned, &is_late);
 	sort_pinned();
 	watch_loader();
