@@ -242,8 +242,8 @@ static int refused(struct attachment *a, const char *message)
 	return needs_recording(a->options) ? refuse(a, reason) : outside_open(a, reason);
 }
 
-/* A process that is not recorded. */
-static int first_attach(struct attachment *a)
+/* A process of which no recording was found; `unfound` says why, if it carries the library. */
+static int first_attach(struct attachment *a, const char *unfound)
 {
 	char message[ATTACH_MESSAGE_MAX];
 	int rc;
@@ -253,6 +253,8 @@ static int first_attach(struct attachment *a)
 	if (a->options->readonly)
 		return refused(a, "--readonly changes nothing in a program");
 	rc = process_attach(a, a->options->pid, message);
+	if (rc == -EALREADY)
+		return failure_print(unfound);
 	if (rc && signals_pending()) {
 		snprintf(message, sizeof(message),
 			"attaching to process %d was given up: it is as it was",
@@ -277,7 +279,7 @@ static int first_open(struct attachment *a)
 		before_find(a, a->options->pid, found.path);
 		return 0;
 	}
-	return rc == -ESRCH ? failure_print(message) : first_attach(a);
+	return rc == -ESRCH ? failure_print(message) : first_attach(a, message);
 }
 
 /* ---- the others --------------------------------------------------------------------------- */

@@ -105,7 +105,9 @@ def live_demo():
         t.wait("● LIVE")
         t.keys("?")
         t.wait("Moving")
-        t.keys("Escape", "x")
+        t.keys("Escape")  # with another key at once it would be Alt
+        t.wait(r"5BLOCKS▼")
+        t.keys("x")
         t.wait("(?i)export as")
         t.keys("Enter")
         saved = re.search(r"saved (\S+\.txt)", t.wait(r"saved \S+\.txt")).group(1)

@@ -34,7 +34,7 @@ DROPPED = re.compile(r"removing unused section '\.text\.([^']+)' in file '([^']+
 
 
 def flags(*names):
-    return subprocess.run(["pkg-config", *names, "ncursesw", "libdw", "libelf", "libzstd", "zlib", "json-c"], capture_output=True, text=True,
+    return subprocess.run(["pkg-config", *names, "ncursesw", "libdw", "libelf", "libzstd", "zlib", "json-c", "vterm"], capture_output=True, text=True,
                           check=True).stdout.split()
 
 
