@@ -74,10 +74,10 @@ void inner_memory_close(struct entry_memory *m)
 /* An area of before that is near enough, writable again. */
 static void *area_again(const struct place *p)
 {
-	for (unsigned i = 0; i < AREAS; i++) {
+	for (unsigned i = 0; i < AREAS && areas[i].at != 0; i++) {
 		struct area *a = &areas[i];
 
-		if (a->at == 0 || a->is_used || a->bytes < p->bytes || !place_is_near(p, a->at))
+		if (a->is_used || a->bytes < p->bytes || !place_is_near(p, a->at))
 			continue;
 		if (protect(a->at, a->bytes, PROT_READ | PROT_WRITE) != 0)
 			continue;

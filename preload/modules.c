@@ -36,9 +36,10 @@ struct found_object {
 };
 
 struct modules_loader modules_loader = { .generation = GENERATION_UNSEEN };
-static int (*find_object)(void *, struct found_object *);
 static struct module_range pinned[PINNED_MAX];
+/* Beside each other: both are written at each start. */
 static uint32_t pinned_count;
+static int (*find_object)(void *, struct found_object *);
 
 /*
  * An object first met after start. Written once, then `ready`; recognised by all its fields. A

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ OLD_VERSION(pthread_key_create, "2.2.5");
 OLD_VERSION(pthread_setspecific, "2.2.5");
 OLD_VERSION(pthread_key_delete, "2.2.5");
 
-struct counter_owner recorder_shared;
+/* Aligned: what every process uses of it is in one page. */
+struct counter_owner recorder_shared __attribute__((aligned(128)));
 
 #define RECORDERS 16384u /* as many as a segment has slots */
 
@@ -35,7 +37,7 @@ static unsigned key;
 static bool has_key;
 
 /* By slot. Written by the slot's owner; read when no other thread is in a hook. */
-static struct recorder *recorders[RECORDERS];
+static struct recorder *recorders[RECORDERS] __attribute__((aligned(4096)));
 static uint32_t recorders_end; /* of those in use */
 
 static void recorder_note(uint32_t slot, struct recorder *r)
@@ -134,6 +136,7 @@ void recorder_unmap(void)
 void recorder_start(void)
 {
 	counter_own(&state_segment, &recorder_shared, 0);
+	madvise(recorders, sizeof(recorders), MADV_DONTDUMP);
 	has_key = pthread_key_create && pthread_setspecific &&
 		  pthread_key_create(&key, on_thread_exit) == 0;
 }

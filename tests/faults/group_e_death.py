@@ -282,10 +282,10 @@ def attach_to_slow_start():
     with slow_starts(times(12, 60)) as programs:
         with held([target("crash"), "wait"], "plain", says=b"ready\n") as refused:
             wait_for(lambda: old_enough(refused.pid), "a second")
-            done, calls = injected([HEAPTOP, "-b", "-n", "1", "-a", str(refused.pid)], call="openat")
-            check_equal(done.returncode, 125, "status of -a of one without the library")
+            done, calls = injected([HEAPTOP, "--mark", str(refused.pid), "here"], call="openat")
+            check_equal(done.returncode, 125, "status of --mark of one without the library")
         for back, (pid, line) in enumerate(programs):
-            done, _ = injected([HEAPTOP, "-b", "-n", "1", "-a", str(pid)], call="openat", nth=max(1, calls - back), line=line)
+            done, _ = injected([HEAPTOP, "--mark", str(pid), "here"], call="openat", nth=max(1, calls - back), line=line)
             check_equal(done.returncode, 0, "status where it starts at call %d of %d (%s)" % (
                 calls - back, calls, done.stderr.decode()))
     check_equal(segment_files(), [], "segments left")
