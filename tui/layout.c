@@ -184,6 +184,8 @@ static bool column_applies(enum column c, struct layout_kind kind)
 		return kind.sampled;
 	if (c == COL_SITES)
 		return kind.grouped;
+	if (c == COL_RETAINED)
+		return kind.retained;
 	if (is_diff(c))
 		return kind.diff && !(c == COL_AFTER && kind.diff_live);
 	if (is_since(c))
@@ -200,8 +202,6 @@ static bool column_fits(unsigned i, int width, struct layout_kind kind)
 
 	if (c == COL_SITES)
 		return counted;
-	if (c == COL_RETAINED && !kind.retained)
-		return false;
 	if (is_diff(c))
 		return width >= least;
 	if (is_since(c))

@@ -88,18 +88,6 @@ unsigned table_fit(const struct table *t, const struct table_order *o, int width
 	return n;
 }
 
-struct table_place table_at(
-	const struct table *t, const struct table_order *o, int width, unsigned column)
-{
-	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(t, o, width, place);
-
-	for (unsigned i = 0; i < n; i++)
-		if (place[i].column == column)
-			return place[i];
-	return (struct table_place){ .column = column };
-}
-
 int table_replaced(const struct table *t, const struct table_order *o, int width)
 {
 	unsigned gone = table_usual(t, width) & ~table_shown(t, o, width);

@@ -43,9 +43,6 @@ struct table_place {
  * place of another if need be. `o` may be NULL. Returns how many. */
 unsigned table_fit(const struct table *t, const struct table_order *o, int width,
 	struct table_place out[TABLE_COLUMNS]);
-/* The place of `column`; of no cells if it is not shown. */
-struct table_place table_at(
-	const struct table *t, const struct table_order *o, int width, unsigned column);
 /* The column whose place the one that sorts takes; -1: none. */
 int table_replaced(const struct table *t, const struct table_order *o, int width);
 void table_draw_head(const struct table *t, const struct table_order *o, int y, unsigned width);

@@ -11,7 +11,7 @@
 
 #include "tests/model/engine.h"
 
-#define ARENA_BYTES (24u * HT_COMMIT_BYTES)
+#define ARENA_BYTES (25u * HT_COMMIT_BYTES)
 #define CELL	    4u /* bytes told apart when looking for races */
 #define CELLS	    (ARENA_BYTES / CELL)
 #define WORDS_MAX   256u /* words that threads store to by atomic accesses */
