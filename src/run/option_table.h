@@ -19,7 +19,7 @@ struct option_row {
 	const char *help; /* NULL: known, but not built in yet */
 };
 
-#define OPTION_TABLE_MAX 64u /* each has a bit in struct options */
+#define OPTION_TABLE_MAX OPTIONS_MOST /* each has a bit in struct options */
 extern const struct option_row
 	option_table[OPTION_TABLE_MAX + 1]; /* a row without a name ends it */
 

@@ -16,6 +16,7 @@
 #include "src/run/condition.h"
 #include "src/session/sampling_control.h"
 
+#define OPTIONS_MOST	      128u /* options there may be */
 #define OPTIONS_DEPTH_DEFAULT 128u
 #define OPTIONS_DEPTH_MAX     1024u
 #define OPTIONS_TOP_DEFAULT   20u
@@ -127,7 +128,8 @@ struct options {
 	bool ascii, no_mouse;
 	bool tree; /* the screen starts in the call tree */
 	bool no_config; /* the settings file is neither read nor written */
-	uint64_t given; /* bit i: the option of row i of option_table (options_given) */
+	uint64_t given[OPTIONS_MOST / 64]; /* bit i % 64 of word i / 64: the option of row i of
+					     option_table (options_given) */
 	bool readonly; /* the screen changes, writes and starts nothing */
 	const char *script; /* keys for a screen without a terminal, or NULL */
 	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists separated by colons */

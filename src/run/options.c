@@ -96,7 +96,7 @@ static int option_apply(struct options *o, const struct option_row *r, FILE *out
 	char spelled[32];
 	struct option_error why = { "" };
 
-	o->given |= UINT64_C(1) << (r - option_table);
+	o->given[(r - option_table) / 64] |= UINT64_C(1) << (r - option_table) % 64;
 	option_table_spell(r, spelled, sizeof(spelled));
 	switch (r->key) {
 	case 'h':
@@ -256,6 +256,6 @@ bool options_given(const struct options *o, const char *name)
 {
 	for (size_t i = 0; option_table[i].name; i++)
 		if (!strcmp(option_table[i].name, name))
-			return o->given >> i & 1;
+			return o->given[i / 64] >> i % 64 & 1;
 	return false;
 }
