@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reads call stacks from a segment. Nodes never change once published, so they are copied in bulk
- * and cached; a node that was copied before it was written (its pc is 0) is read again. Main
- * thread.
+ * and cached; a node that was copied before it was written (its pc, written last, is 0) is read
+ * again. Main thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,15 +13,19 @@
 #define NODES_STEP  16384u /* 384 KB per read */
 #define NODES_AGAIN 128u /* around one that was not written yet: some ten new stacks */
 
-/* Copies nodes until `node` is among them. */
+/* Copies nodes until `node` is among them. The table's use bounds what a malformed number costs. */
 static int nodes_load(struct read_segment *s, uint32_t node)
 {
 	uint64_t capacity = read_capacity(s, HT_REGION_NODES, sizeof(*s->nodes));
 	uint64_t want = (node / NODES_STEP + 1ull) * NODES_STEP;
 	struct ht_node *grown;
-	int rc;
+	uint32_t used;
+	int rc = read_used(s, offsetof(struct ht_header, nodes), HT_REGION_NODES,
+		sizeof(struct ht_node), &used);
 
-	if (node >= capacity)
+	if (rc != 0)
+		return rc;
+	if (node >= used)
 		return -EINVAL;
 	if (want > capacity)
 		want = capacity;
@@ -55,9 +59,7 @@ static int node_get(struct read_segment *s, uint32_t node, struct ht_node *out)
 		rc = nodes_reload(s, node);
 	if (rc == 0)
 		*out = s->nodes[node];
-	/* A parent is always created before its children, so node numbers must descend along a
-	 * chain. */
-	return rc == 0 && (out->pc == 0 || out->parent >= node) ? -EINVAL : rc;
+	return rc == 0 && out->pc == 0 ? -EINVAL : rc;
 }
 
 /* The module of a frame; 0 if its number is not in the table. */
@@ -101,5 +103,7 @@ ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out
 			return rc;
 		out[count++] = (struct read_frame){ n.pc, module_of(s, &n) };
 	}
-	return (ssize_t)count;
+	/* No order of the numbers shows that a chain ends: a node's parent may have a higher one,
+	 * of a row that another thread took later but put in first. */
+	return n.parent != 0 && count >= HT_DEPTH_MAX ? -EINVAL : (ssize_t)count;
 }

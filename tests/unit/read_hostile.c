@@ -273,10 +273,10 @@ TEST(random_pieces)
 
 static ssize_t stack_of(struct read_segment *r, uint32_t node)
 {
-	struct read_frame frames[8];
+	static struct read_frame frames[HT_DEPTH_MAX];
 	uint32_t function;
 
-	return read_stack(r, node, frames, 8, &function);
+	return read_stack(r, node, frames, HT_DEPTH_MAX, &function);
 }
 
 /* Chains that do not end: a node that is its own parent, two of each other, one pointing onwards.

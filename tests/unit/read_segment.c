@@ -291,6 +291,27 @@ TEST(stack_of_an_ancestor)
 	read_close(r);
 }
 
+/* Two threads made the same stack at once: the leaf of one goes on from a frame of the other, which
+ * took its number later. */
+TEST(stack_of_two_threads)
+{
+	struct ht_node *leaf = stack_node(&made.s, stack_site(&made.s, 3)->node);
+	uint32_t parent = leaf->parent, later = made.s.header->nodes, function = 0;
+	struct read_segment *r;
+	struct read_frame frames[8];
+
+	*stack_node(&made.s, later) = *stack_node(&made.s, parent);
+	made.s.header->nodes++;
+	leaf->parent = later;
+	r = made_read(&made);
+	CHECK_INT(read_stack(r, stack_site(&made.s, 3)->node, frames, 8, &function), 4);
+	CHECK_INT(function, HT_FN_MALLOC + 3);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_INT(frames[i].pc, made_pc(3, i));
+	leaf->parent = parent;
+	read_close(r);
+}
+
 TEST(stack_longer_than_asked_for)
 {
 	struct read_segment *r = made_read(&made);
@@ -521,6 +542,7 @@ int main(void)
 	RUN(sites_in_parts);
 	RUN(stacks);
 	RUN(stack_of_an_ancestor);
+	RUN(stack_of_two_threads);
 	RUN(stack_longer_than_asked_for);
 	RUN(stack_written_later);
 	RUN(modules);
