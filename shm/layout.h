@@ -178,6 +178,7 @@
  *   MAGIC   segment_create -> segment_check: the header before the magic
  *   NODE    stack_intern -> any walker: a node's fields, and those of the row that it begins,
  *           before its number is in the index, in node.child or in a site
+ *           (and row_fill -> a copier of the table: the fields before the pc, published or not)
  *   SITE    stack_intern, stack_ancestor_site -> site users: a site's fields before node.site
  *   COUNTER counter_claim -> any walker: a counter's fields, and its owner, before its index is in
  *           site.counters, a counter's `next` or site.shared, or in an entry

@@ -129,7 +129,8 @@ static uint32_t row_take(const struct segment *s, const struct stack_trace *t, c
 	return first;
 }
 
-/* Fills in a row of nodes for the rest of a stack, each the first child of the one before. */
+/* Fills in a row of nodes for the rest of a stack, each the first child of the one before; a node's
+ * pc last, since readers copy nodes that are not published yet. */
 static void row_fill(
 	const struct segment *s, const struct stack_trace *t, const struct way *w, uint32_t first)
 {
@@ -141,9 +142,9 @@ static void row_fill(
 		struct stack_frame f = frame_of(t, w->depth + i);
 
 		hash = hash_in(hash, &f);
-		n[i].pc = f.pc;
-		n[i].parent = first + i - 1; /* the first one's follows */
+		n[i].parent = i == 0 ? w->node : first + i - 1;
 		n[i].module = f.module;
+		ht_store_release_64(&n[i].pc, f.pc); /* NODE */
 		if (i != 0)
 			n[i - 1].child[0] = stack_index_tag(hash) | (first + i);
 	}
@@ -297,7 +298,9 @@ static void way_known(const struct segment *s, const struct stack_trace *t, stru
  * Creates what the tree lacks of a stack, leaf included. False: the tree is full.
  *
  * A row of nodes becomes part of the tree at once, when its first one does. Where another thread
- * put that one in, ours stays unused, once per race, and the rest of the row goes on from theirs.
+ * put that one in, ours stays unused, once per race, and the rest of the row goes on from theirs,
+ * whose number may be higher. Readers that have copied the next node before notice nothing: ours is
+ * like theirs.
  */
 static bool way_make(const struct segment *s, const struct stack_trace *t, struct way *w)
 {
@@ -309,7 +312,8 @@ static bool way_make(const struct segment *s, const struct stack_trace *t, struc
 	for (; node != fresh && w->depth <= t->count; fresh += node != fresh) {
 		uint64_t hash = hash_of(t, w->depth, w->hash);
 
-		stack_node(s, fresh)->parent = w->node;
+		if (node != 0) /* Relaxed: our own thread publishes it later. */
+			ht_store_relaxed_32(&stack_node(s, fresh)->parent, w->node);
 		node = child_put(s, fresh, hash);
 		if (!node)
 			return false;
@@ -350,8 +354,8 @@ static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 
 	if (index == 0)
 		return 0;
-	site->node = leaf;
 	site->flags = truncated ? HT_SITE_TRUNCATED : 0;
+	ht_store_release_32(&site->node, leaf); /* SITE: last, for readers that copy it too early */
 	return index;
 }
 

@@ -108,8 +108,8 @@ static uint32_t site_take(const struct segment *s, uint32_t node, bool truncated
 
 	if (fresh == 0)
 		return 0;
-	site->node = node;
 	site->flags = HT_SITE_ANCESTOR | (truncated ? HT_SITE_TRUNCATED : 0);
+	ht_store_release_32(&site->node, node); /* SITE: last, for readers that copy it too early */
 	/* SITE: publishes the site's fields. The loser's site has no counts, so is never shown. */
 	return ht_cas_acq_rel_32(&node_at(s, node)->site, &seen, fresh) ? fresh : seen;
 }

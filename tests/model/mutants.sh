@@ -194,7 +194,11 @@ mutant stack "a child goes into the index while a slot is free" stack.c \
 mutant stack "a node that another thread put first is not taken" stack.c \
 	's/node = child_put\(s, fresh, hash\);/node = child_put(s, fresh, hash) ? fresh : 0;/'
 mutant stack "the rest of a row goes on from its own first node" stack.c \
-	's/(\t\tstack_node\(s, fresh\)->parent = )/\t\tif (node == 0)\n\t\1/'
+	's/if \(node != 0\)( \/\* Relaxed: our own)/if (node == 0)\1/'
+mutant stack "a node has a pc before it has its parent" stack.c \
+	's/(\t\tn\[i\]\.parent = [^\n]*\n)([^\n]*\n)(\t\tht_store_release_64\(&n\[i\]\.pc[^\n]*\n)/\3\2\1/'
+mutant stack "a node has a pc before it has its parent, relaxed" stack.c \
+	's/ht_store_release_64\(&n\[i\]\.pc/ht_store_relaxed_64(\&n[i].pc/'
 mutant stack "a row is linked when it is in" stack.c \
 	's/(\trow_fill[^\n]*\n)(.*)(\t\tway_step\(t, w, \+\+fresh[^\n]*\n)/\1\tuint32_t link = stack_node(s, fresh)->child[0];\n\tstack_node(s, fresh)->child[0] = 0;\n\2\3\tht_store_relaxed_32(\&stack_node(s, fresh)->child[0], link);\n/'
 mutant stack "nodes are taken before there is room in the index" stack.c 's/ \|\| !child_room\(s, t, w\)//'

@@ -231,6 +231,30 @@ static void end_given(void)
 	again(0, site[0]);
 }
 
+/* ---- copied early ---- */
+
+/* Whether a node of stack 0 is what a parent of another one must be; `pc`: the other one's. */
+static bool may_be_outer(uint64_t pc, uint32_t parent)
+{
+	uint64_t outer = ht_load_acquire_64(&stack_node(&segment, parent)->pc);
+
+	if (pc == pcs[0][1])
+		return parent == 0;
+	return outer == 0 || outer == pcs[0][pc == pcs[0][0]]; /* 0: it is read again */
+}
+
+/* A viewer copies all of the table, published or not: what has a pc is whole. */
+static void copy_nodes(void)
+{
+	for (uint32_t i = 1; i < 1 + 2 * 3; i++) {
+		const struct ht_node *n = stack_node(&segment, i);
+		uint64_t pc = ht_load_acquire_64(&n->pc);
+
+		model_require(pc == 0 || may_be_outer(pc, ht_load_relaxed_32(&n->parent)),
+			"a node with a pc has its parent");
+	}
+}
+
 /* ---- full ---- */
 
 static void setup_last_site(void)
@@ -375,6 +399,12 @@ static const struct model_scenario scenarios[] = {
 		.thread = { intern_and_give, compare_given },
 		.end = end_given,
 		.deviations = 5 },
+	{ .name = "two threads meet the same stack, a viewer copies the nodes",
+		.setup = setup,
+		.begin = begin,
+		.thread = { same_by_0, same_by_1, copy_nodes },
+		.end = end_same,
+		.deviations = 2 },
 	{ .name = "two threads want the last site",
 		.setup = setup_last_site,
 		.begin = begin,
