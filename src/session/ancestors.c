@@ -63,8 +63,9 @@ const char *ancestors_notice(struct ancestors *a)
 
 	if (a->folded > 0) {
 		snprintf(a->notice, sizeof(a->notice),
-			"too many call stacks for a viewer: %s of them are one row, \"(stack not "
-			"recorded)\"",
+			"%s: %s of them are one row, \"(stack not recorded)\"",
+			a->is_full ? "too many call stacks for a viewer"
+				   : "not all call stacks can be read",
 			units_exact(kept, a->folded));
 		return a->notice;
 	}

@@ -12,7 +12,8 @@
 struct ancestors {
 	uint64_t allocs, live_bytes; /* counted at ancestors */
 	uint64_t kept; /* sites with a stack of their own */
-	uint64_t folded; /* sites that the viewer has no room for */
+	uint64_t folded; /* sites that the viewer has no room for, or whose stacks it cannot read */
+	bool is_full; /* it has no room */
 	char notice[160];
 };
 
@@ -23,7 +24,8 @@ void ancestors_fill(const struct ancestors *a, struct snap_totals *out);
 /* NULL: all stacks had room. Valid until the next call. */
 const char *ancestors_notice(struct ancestors *a);
 
-/* Adds the counts of sites that the model does not have to those of site 0, and clears them. */
+/* Adds the counts of sites that the model does not have to those of site 0, and clears them: so the
+ * sums over the sites are right, whatever can be read of stacks. */
 void ancestors_fold(
 	struct ancestors *a, const struct model *model, struct read_site *sites, uint32_t count);
 

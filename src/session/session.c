@@ -339,10 +339,10 @@ static void sites_register(struct session *s)
 {
 	stack_registration_limit(s->registration, SITES_MOST);
 	stack_registration_register(s->registration, s->sites, s->site_count);
-	if (stack_registration_is_full(s->registration) && s->site_count > 0) {
-		ancestors_fold(&s->ancestors, s->model, s->sites, s->site_count);
+	s->ancestors.is_full = stack_registration_is_full(s->registration);
+	ancestors_fold(&s->ancestors, s->model, s->sites, s->site_count);
+	if (s->ancestors.folded > 0)
 		stack_registration_register(s->registration, s->sites, 1);
-	}
 }
 
 /* The program's variances are the sums of its sites'. */

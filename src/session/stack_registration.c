@@ -229,16 +229,31 @@ static unsigned missing_of(const struct read_site *site)
 	       (site->flags & HT_SITE_ANCESTOR ? SNAP_MISSING_INNER : 0);
 }
 
+/*
+ * Reads a site's stack, as read_stack. A site that has counted is complete, but it may have been
+ * copied before it was: then its node is 0 still, and it is read again.
+ */
+static ssize_t stack_of(struct stack_registration *s, uint32_t id, struct read_site *site,
+	struct read_frame *out, uint32_t *function)
+{
+	int rc = 0;
+
+	if (site->node == 0 && id != 0)
+		rc = read_site_node(s->segment, id, &site->node, &site->flags);
+	if (rc != 0 || site->node == 0)
+		return rc;
+	return read_stack(s->segment, site->node, out, HT_DEPTH_MAX, function);
+}
+
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */
-static bool site_register(struct stack_registration *s, uint32_t id, const struct read_site *site)
+static bool site_register(struct stack_registration *s, uint32_t id, const struct read_site *in)
 {
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
+	struct read_site site = *in;
 	uint32_t function = 0, count;
 	int rc;
-	ssize_t got = site->node == 0
-			      ? 0
-			      : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
+	ssize_t got = stack_of(s, id, &site, raw, &function);
 
 	if (got < 0) {
 		shortage_note((int)got);
@@ -248,7 +263,7 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	if (count == 0)
 		return false;
 	rc = model_site_add(
-		s->model, id, alloc_function(s, site, function), frames, count, missing_of(site));
+		s->model, id, alloc_function(s, &site, function), frames, count, missing_of(&site));
 	shortage_note(rc);
 	if (rc != 0)
 		return false;

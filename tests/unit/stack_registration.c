@@ -94,7 +94,7 @@ TEST(stacks)
 TEST(more_sites_than_shown)
 {
 	struct read_site sites[MADE_SITES], before[MADE_SITES];
-	struct ancestors rest = { 0 };
+	struct ancestors rest = { .is_full = true };
 	uint32_t largest = 1;
 
 	begin();
@@ -230,6 +230,51 @@ TEST(unreadable_yet)
 	end();
 }
 
+/* A site's number was out, but not its node yet, when it was copied; then it counted. */
+TEST(site_copied_early)
+{
+	static const uint32_t id = 3;
+	struct read_site sites[MADE_SITES];
+	struct snapshot *s;
+
+	begin();
+	CHECK_INT(read_sites(reader, 0, sites, MADE_SITES), MADE_SITES);
+	sites[id].node = sites[id].flags = 0;
+	stack_registration_register(registration, sites, MADE_SITES);
+	s = snapshot_of(&id, 1);
+	CHECK_INT(s->nsites, 1);
+	CHECK_INT(s->sites[0].stack->nframes, id + 1);
+	CHECK(s->sites[0].stack->truncated);
+	CHECK_STR(s->sites[0].alloc_function, ht_function_name(HT_FN_MALLOC + id));
+	snapshot_unref(s);
+	end();
+}
+
+/* What is counted is listed, whatever can be read of its stack. */
+TEST(unreadable_counted)
+{
+	struct read_site sites[MADE_SITES];
+	struct ancestors rest = { 0 };
+	uint64_t allocs = 0, listed = 0;
+
+	begin();
+	stack_node(&made.s, stack_site(&made.s, 2)->node)->parent = UINT32_MAX;
+	CHECK_INT(read_sites(reader, 0, sites, MADE_SITES), MADE_SITES);
+	for (uint32_t i = 0; i < MADE_SITES; i++)
+		allocs += sites[i].allocs;
+	stack_registration_register(registration, sites, MADE_SITES);
+	CHECK(!model_site_known(model, 2));
+	ancestors_fold(&rest, model, sites, MADE_SITES);
+	stack_registration_register(registration, sites, 1);
+	for (uint32_t i = 0; i < MADE_SITES; i++)
+		listed += model_site_known(model, i) ? sites[i].allocs : 0;
+	CHECK_INT(listed, allocs);
+	CHECK_INT(rest.folded, 1);
+	CHECK_STR(ancestors_notice(&rest),
+		"not all call stacks can be read: 1 of them are one row, \"(stack not recorded)\"");
+	end();
+}
+
 /* A module's number is out before its fields are: its path is waited for. */
 TEST(module_written_later)
 {
@@ -357,6 +402,8 @@ int main(void)
 	RUN(registered_once);
 	RUN(catch_all);
 	RUN(unreadable_yet);
+	RUN(site_copied_early);
+	RUN(unreadable_counted);
 	RUN(module_written_later);
 	RUN(module_never_written);
 	RUN(paths_are_cleaned);
