@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import zlib
 
-from rows import deadline, fault_target
+from rows import deadline, fault_target, rounds
 from proving import B, HEAPTOP, check, check_equal, environment, run, scratch, wait_for
 from sides import seen
 
@@ -246,7 +246,7 @@ def cycles(program, often, **how):
     """Attaches and detaches; the program goes on each time, and stands as before at the end. how: as Same."""
     program.goes_on()
     same = Same(program.pid, **how)
-    for _ in range(often):
+    for _ in rounds(often):
         begin(program.pid)
         program.goes_on()
         end(program.pid)

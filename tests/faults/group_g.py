@@ -9,7 +9,7 @@ import random
 import subprocess
 import time
 
-from rows import fault_target, row, run_rows, times
+from rows import fault_target, rounds, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, TARGETS, Skip, allocator, check, check_equal, environment, frames_of, heap_sites, need,
                      run, scratch, segments, total, wait_for)
 from attached_programs import Page, Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
@@ -44,7 +44,7 @@ def of_program(report, *names):
 @row("G1", "a forked child inherits a request that is pending, and deadlocks on the loader's lock")
 def pending_forked():
     with running("attach_forks", PLUGIN) as program:
-        for _ in range(times(6, 1000)):
+        for _ in rounds(times(6, 1000)):
             begin(program.pid)
             ended = program.alive()["children"]
             end(program.pid)
@@ -156,23 +156,28 @@ def killed_after(command, after_s):
         process.kill()
 
 
+def cleared_up(program, same):
+    begin(program.pid)
+    program.goes_on()
+    end(program.pid)
+    same.check()
+
+
 def killed_at_random(program, often, longest_s):
     """While they attach, while they watch, while they detach. Every few times the next viewer must find all in order,
     and leave it so."""
     rng = random.Random(1)
     same = Same(program.pid)
-    for i in range(often):
+    for i in rounds(often):
         if i % 3 == 2:
             begin(program.pid)
             killed_after([HEAPTOP, "--detach", str(program.pid)], rng.random() * longest_s / 3)
         else:
             killed_after([HEAPTOP, "-b", "--keep", "-o", "/dev/null", "-a", str(program.pid)], rng.random() * longest_s)
         program.goes_on()
-        if i % 5 == 4 or i == often - 1:
-            begin(program.pid)
-            program.goes_on()
-            end(program.pid)
-            same.check()
+        if i % 5 == 4:
+            cleared_up(program, same)
+    cleared_up(program, same)
 
 
 @row("G6", "a viewer killed while it hands the library over as a descriptor leaves that open")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the fault matrix and prints it as a table, row by row, then how long that took; the last line counts.
-Arguments: rows, or groups (A, E12). SOAK=1: as often as make soak does, and the table says how often. WATCH: further options of
-heaptop (tests/e2e/proving.py)."""
+Arguments: rows, or groups (A, E12). SOAK=1: as often as make soak does, or as SOAK_SECONDS allow for each kind of
+program; the table says how often. WATCH: further options of heaptop (tests/e2e/proving.py)."""
 
 import datetime
 import glob

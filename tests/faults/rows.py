@@ -16,6 +16,7 @@ from proving import B, Failure, Skip, one_line
 _rows = []
 _amounts = []  # of the row that runs: what its soak is
 SOAK = "SOAK" in os.environ
+SOAK_S = float(os.environ.get("SOAK_SECONDS", "inf"))  # for the rounds of a row, or of a case
 
 
 def row(name, hazard):
@@ -30,6 +31,16 @@ def times(check, soak):
     """How often, or how many: few in make check, many in make soak, whose table tells it."""
     _amounts.append(soak)
     return soak if SOAK else check
+
+
+def rounds(often):
+    """0 to often - 1, or as many as SOAK_SECONDS allow, at least one; the table tells how many those were."""
+    begin = time.monotonic()
+    for done in range(often):
+        if done and time.monotonic() - begin > SOAK_S:
+            _amounts[:] = [n for n in _amounts if n != often] + [done]
+            return
+        yield done
 
 
 def limit(check, soak):

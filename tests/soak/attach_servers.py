@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Attaching to servers under load, and detaching, again and again: all answers are right, the server ends as it does
 alone, its code and the permissions of its mappings are as before. Says how long it stood still. Arguments: cycles of
-each (default 1,000), then words of the cases' names."""
+each (default 1,000), then words of the cases' names. SOAK_SECONDS: for the cycles of each, which are fewer then."""
 
 import contextlib
 import http.client
@@ -20,6 +20,7 @@ OFTEN = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
 
 import deadline  # these are found by the path above
 from attached_programs import Same, begin, end
+from rows import rounds
 from proving import add_case, allocator, check, check_equal, environment, need, run, run_cases, scratch, segments, wait_for
 
 FOLDER = os.path.join(scratch, "server")
@@ -241,8 +242,8 @@ def serving(argv, ready="socket", env=None, user=None, status=0, ends=signal.SIG
 
 def cycled(name, pid, load):
     """Attaches and detaches; prints the pauses."""
-    same, pauses = Same(pid, steady=False), []
-    for _ in range(OFTEN):
+    same, pauses, done = Same(pid, steady=False), [], 0
+    for done in rounds(OFTEN):
         report = begin(pid)
         if report and "attach" in report:
             pauses.append(report["attach"]["longest_ns"] / 1e6)
@@ -250,6 +251,7 @@ def cycled(name, pid, load):
         end(pid)
         load.check()
     same.check()
+    print("# %s: %d times, %d answers" % (name, done + 1, load.answers))
     if pauses:
         pauses.sort()
         print("# %s: longest pause of each attach: median %.2f ms, 99 %% %.2f, longest %.2f" % (
@@ -267,7 +269,7 @@ def server_case(name, argv, binary, ask, **how):
                 with open(os.path.join(FOLDER, "stop"), "w", encoding="ascii"):
                     pass
             load.end()
-    add_case("%s, %d times" % (name, OFTEN), try_it)
+    add_case(name, try_it)
 
 
 def postgres_case(name, backend):
@@ -279,7 +281,7 @@ def postgres_case(name, backend):
             cycled(name, session.pid if backend else process.pid, load)
             load.end()
             session.end()
-    add_case("%s, %d times" % (name, OFTEN), try_it)
+    add_case(name, try_it)
 
 
 def libc_before():
