@@ -28,6 +28,7 @@
 #define CAUGHT_POLL_NS 200000
 #define REST_NS	       1000000 /* after a thread that could not be used; each time twice as long */
 #define REST_MOST      100000000
+#define LOADER_AWAITED "perhaps awaited by the loader, which is at work"
 #define UNPARK_NS      UINT64_C(5000000000) /* to take the jumps out, when time is over */
 
 /* ---- what the library is asked ---- */
@@ -120,9 +121,42 @@ static int library_call(
 
 /* ---- on a proved thread ---- */
 
-/* The others go on; the pause ends. */
-static int proved_use(struct attach_job *j, struct trace_stop *s, struct trace_thread *t,
-	const struct attach_options *o)
+struct entering {
+	const struct attach_options *o;
+	struct attach_park park;
+	struct attach_prove prove;
+	struct attach_loader loader;
+	bool judged; /* what filters would do to the recorder */
+	size_t threads, unusable; /* at the last stop */
+	const char *why; /* one of these */
+};
+
+/* On a thread that holds the loader's lock. */
+static int library_use(struct attach_job *j, struct trace_remote *r, const struct attach_options *o)
+{
+	int rc = attach_load(j, r, o->library);
+
+	return rc != 0 ? rc : library_call(j, r, o);
+}
+
+static int locked_use(struct attach_job *j, struct trace_remote *r, struct entering *e)
+{
+	int rc = attach_loader_take(&e->loader, r);
+
+	if (rc == -EAGAIN)
+		e->why = LOADER_AWAITED;
+	if (rc == -EIO)
+		return attach_phase_refuse(j, rc, "the thread that was used has ended");
+	if (rc != 0)
+		return rc;
+	rc = library_use(j, r, e->o);
+	(void)attach_loader_give(&e->loader, r);
+	return rc;
+}
+
+/* The others go on; the pause ends. -EAGAIN: the loader is at work. */
+static int proved_use(
+	struct attach_job *j, struct trace_stop *s, struct trace_thread *t, struct entering *e)
 {
 	struct trace_remote r;
 	int rc = trace_remote_begin(
@@ -134,22 +168,11 @@ static int proved_use(struct attach_job *j, struct trace_stop *s, struct trace_t
 	attach_phase_went_on(j);
 	rc = attach_load_close(j, &r);
 	if (rc == 0)
-		rc = attach_load(j, &r, o->library);
-	if (rc == 0)
-		rc = library_call(j, &r, o);
+		rc = locked_use(j, &r, e);
 	if (!trace_remote_end(&r) && rc == 0)
 		rc = attach_phase_refuse(j, -EIO, "the thread that was used has ended");
 	return rc;
 }
-
-struct entering {
-	const struct attach_options *o;
-	struct attach_park park;
-	struct attach_prove prove;
-	bool judged; /* what filters would do to the recorder */
-	size_t threads, unusable; /* at the last stop */
-	const char *why; /* one of these */
-};
 
 static struct trace_thread *proved_find(
 	struct attach_job *j, struct trace_stop *s, struct entering *e)
@@ -240,8 +263,9 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	t = e->park.armed ? parked_find(j, &s, e) : NULL;
 	if (!t)
 		t = proved_find(j, &s, e);
-	if (t && attach_loader_is_busy(&j->process)) {
-		e->why = "perhaps awaited by the loader, which is at work";
+	attach_loader_look(&j->process, &e->loader);
+	if (t && e->loader.busy && e->loader.try_it == 0) {
+		e->why = LOADER_AWAITED;
 		if (e->park.armed)
 			attach_park_arm(&e->park, j, false);
 		t = NULL;
@@ -252,7 +276,7 @@ static int enter_phase(struct attach_job *j, void *ctx)
 	}
 	rc = attach_park_clear(&e->park, j);
 	if (rc == 0)
-		rc = proved_use(j, &s, t, e->o);
+		rc = proved_use(j, &s, t, e);
 	if (e->park.pad)
 		attach_park_arm(&e->park, j, false);
 	trace_stop_release(&s);
@@ -303,6 +327,14 @@ static void caught_wait(struct attach_job *j, const struct entering *e, uint64_t
 		nanosleep(&pause, NULL);
 }
 
+/* The jumps were taken out for a thread that could not be used after all. */
+static int park_again(struct attach_job *j, struct entering *e)
+{
+	int rc = e->park.armed ? 0 : attach_phase_repeat(j, park_phase, e);
+
+	return rc == -ETIMEDOUT ? -EAGAIN : rc;
+}
+
 static int caught_enter(struct attach_job *j, struct entering *e)
 {
 	struct timespec rest = { .tv_nsec = REST_NS };
@@ -313,6 +345,8 @@ static int caught_enter(struct attach_job *j, struct entering *e)
 		rc = attach_phase_tell(j,
 			"%zu of %zu threads cannot be used now (%s); waiting for malloc",
 			e->unusable, e->threads, e->why ? e->why : "busy");
+		if (rc == 0)
+			rc = park_again(j, e);
 		if (rc != 0)
 			break;
 		caught_wait(j, e, CAUGHT_NS);

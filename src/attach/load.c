@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/attach/loader.h"
 #include "src/proc/proc.h"
 
 #define LEFT_MOST 8 /* descriptors of killed viewers that are closed at a time */
@@ -26,13 +27,10 @@ static uint64_t loader_function(const struct attach_process *p)
 {
 	struct trace_symbol s;
 
-	if (trace_image_symbol(&p->image, p->libc, "dlopen", &s))
-		return s.at;
-	for (size_t n = 0; n < p->image.modules; n++)
-		if (strncmp(trace_image_name(p->image.module[n].map), "libdl", 5) == 0 &&
-			trace_image_symbol(&p->image, &p->image.module[n], "dlopen", &s))
-			return s.at;
-	return trace_image_symbol(&p->image, p->libc, "__libc_dlopen_mode", &s) ? s.at : 0;
+	return attach_loader_symbol(p, "dlopen", &s) ||
+			       trace_image_symbol(&p->image, p->libc, "__libc_dlopen_mode", &s)
+		       ? s.at
+		       : 0;
 }
 
 /* Whether the process has the same file under this path. */

@@ -16,6 +16,7 @@
 #include "preload/patch/place.h"
 #include "preload/patch/relocate.h"
 #include "src/attach/jumps.h"
+#include "src/attach/loader.h"
 #include "src/attach/park_pad.h"
 #include "src/attach/prove.h"
 #include "src/trace/stack.h"
@@ -231,27 +232,41 @@ int attach_park_begin(struct attach_park *k)
 	return k->list ? 0 : -ENOMEM;
 }
 
-static void entry_add(struct attach_park *k, struct attach_job *j, const char *name,
-	const struct trace_module *m, uint8_t *code)
+static void entry_add(struct attach_park *k, const struct attach_job *j,
+	const struct trace_symbol *s, uint8_t *code)
 {
 	const struct attach_process *p = &j->process;
 	struct park_pad_head *head = (struct park_pad_head *)code;
 	const struct park_pad_outside outside = { { p->libc->start, p->loader->start },
 		{ p->libc->end - p->libc->start, p->loader->end - p->loader->start } };
 	uint8_t *function = malloc(FUNCTION_MOST);
-	struct trace_symbol s;
 	const char *why;
 	size_t readable;
 
-	if (function && head->entries < PARK_PAD_ENTRIES &&
-		trace_image_symbol(&p->image, m, name, &s)) {
-		readable = trace_memory_some(&p->memory, s.at, function, FUNCTION_MOST);
-		if (s.bytes <= readable &&
-			park_pad_entry_make(code, k->pad, head->entries, s.at, function, s.bytes,
+	if (function && head->entries < PARK_PAD_ENTRIES) {
+		readable = trace_memory_some(&p->memory, s->at, function, FUNCTION_MOST);
+		if (s->bytes <= readable &&
+			park_pad_entry_make(code, k->pad, head->entries, s->at, function, s->bytes,
 				readable, &outside, &head->entry[head->entries], &why))
-			k->function[head->entries++] = s.at;
+			k->function[head->entries++] = s->at;
 	}
 	free(function);
+}
+
+/* An allocator's, and those by which a program enters the loader: one may do nothing else. */
+static void entries_add(struct attach_park *k, const struct attach_job *j,
+	const struct trace_module *m, uint8_t *code)
+{
+	static const char *const names[] = { "malloc", "calloc", "realloc", "free" };
+	static const char *const loads[] = { "dlopen", "dlclose" };
+	struct trace_symbol s;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (trace_image_symbol(&j->process.image, m, names[i], &s))
+			entry_add(k, j, &s, code);
+	for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
+		if (attach_loader_symbol(&j->process, loads[i], &s))
+			entry_add(k, j, &s, code);
 }
 
 /* The same in the form in which jumps are written. */
@@ -271,7 +286,6 @@ static void list_make(struct attach_park *k, const struct park_pad_head *head)
 
 static int pad_fill(struct attach_park *k, struct attach_job *j, const struct trace_module *m)
 {
-	static const char *const names[] = { "malloc", "calloc", "realloc", "free" };
 	uint8_t *code = calloc(1, PARK_PAD_CODE);
 	struct park_pad_head *head = (struct park_pad_head *)code;
 	struct park_pad_data data = { .armed = 1, .limit = k->limit };
@@ -280,8 +294,7 @@ static int pad_fill(struct attach_park *k, struct attach_job *j, const struct tr
 	if (!code)
 		return -ENOMEM;
 	memcpy(head->magic, magic, sizeof(magic));
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		entry_add(k, j, names[i], m, code);
+	entries_add(k, j, m, code);
 	if (head->entries == 0)
 		rc = -ENOTSUP;
 	else if (!trace_memory_write(&j->process.memory, k->pad, code, PARK_PAD_CODE) ||

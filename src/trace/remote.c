@@ -166,7 +166,7 @@ static int frame_write(struct trace_remote *r)
 	r->data_end = (back.rsp - TRACE_REMOTE_RED) & ~UINT64_C(15);
 	r->data = r->data_end - TRACE_REMOTE_DATA;
 	if (frame) {
-		r->at = signal_frame_make(&f, r->data, frame);
+		r->at = r->home = signal_frame_make(&f, r->data, frame);
 		rc = trace_memory_write(r->memory, r->at, frame, bytes) ? 0 : -EFAULT;
 	}
 	free(frame);
@@ -204,6 +204,35 @@ uint64_t trace_remote_put(struct trace_remote *r, const void *bytes, size_t n)
 		return 0;
 	r->data += (n + 15) & ~(size_t)15;
 	return at;
+}
+
+/* A frame below the other, by which the thread comes to the function, as if the place that leads
+ * back had called it. The vector registers are as after a start: those of the program are in the
+ * other. */
+int trace_remote_promise(struct trace_remote *r, uint64_t function, uint64_t argument)
+{
+	struct user_regs_struct regs = r->thread->regs;
+	struct signal_frame f = { &regs, ALL_SIGNALS, r->code.restorer, NULL, 0 };
+	uint8_t frame[SIGNAL_FRAME_PLAIN];
+	uint64_t at;
+
+	regs.rip = function;
+	regs.rsp = r->home;
+	regs.rdi = argument;
+	regs.rax = 0;
+	regs.eflags &= ~UINT64_C(0x500);
+	if (signal_frame_bytes(&f) == 0 || signal_frame_bytes(&f) > sizeof(frame))
+		return -EFAULT;
+	at = signal_frame_make(&f, r->home, frame);
+	if (!trace_memory_write(r->memory, at, frame, signal_frame_bytes(&f)))
+		return -EFAULT;
+	r->at = at;
+	return 0;
+}
+
+void trace_remote_promise_end(struct trace_remote *r)
+{
+	r->at = r->home;
 }
 
 /* ---- stops ---- */
@@ -434,6 +463,15 @@ int trace_remote_begin(struct trace_remote *r, struct trace_stop *s, struct trac
 uint64_t trace_remote_put(struct trace_remote *r, const void *bytes, size_t n)
 {
 	return 0;
+}
+
+int trace_remote_promise(struct trace_remote *r, uint64_t function, uint64_t argument)
+{
+	return -EFAULT;
+}
+
+void trace_remote_promise_end(struct trace_remote *r)
+{
 }
 
 long trace_remote_syscall(struct trace_remote *r, long number, const uint64_t *args)

@@ -16,7 +16,8 @@
 #define TRACE_REMOTE_DATA 1024u /* bytes for what arguments point to */
 #define TRACE_REMOTE_RED  128u /* below the stack pointer, a function's own */
 /* Bytes of stack that the frame takes, at most; a function called needs its own below. */
-#define TRACE_REMOTE_FRAME (SIGNAL_FRAME_MOST + TRACE_REMOTE_DATA + TRACE_REMOTE_RED)
+#define TRACE_REMOTE_FRAME                                                                         \
+	(SIGNAL_FRAME_MOST + SIGNAL_FRAME_PLAIN + TRACE_REMOTE_DATA + TRACE_REMOTE_RED)
 
 /* What is needed of libc, found once for each process. */
 struct trace_remote_code {
@@ -31,7 +32,8 @@ struct trace_remote {
 	const struct trace_memory *memory;
 	struct trace_remote_code code;
 	uint64_t mask; /* the signals that the thread blocks itself */
-	uint64_t at; /* of the frame, and the stack pointer of each call */
+	uint64_t at; /* of the lowest frame, and the stack pointer of each call */
+	uint64_t home; /* of the frame that leads back */
 	uint64_t data, data_end; /* free */
 	uint32_t saved_errno;
 	bool alone; /* all other threads run, and those that stop late are let go */
@@ -66,6 +68,13 @@ long trace_remote_syscall(struct trace_remote *r, long number, const uint64_t *a
 /* A function of the C ABI, for `ns` at most. Its result stays unknown. 0; -EFAULT: it crashed, and
  * was left there; -EIO or -ETIMEDOUT: the thread is lost. */
 int trace_remote_call(struct trace_remote *r, uint64_t function, const uint64_t *args, uint64_t ns);
+/*
+ * From now on, if we are killed or lose the thread, it calls function(argument) on its way back:
+ * what undoes a call that is to come. One at a time. 0 or -EFAULT.
+ */
+int trace_remote_promise(struct trace_remote *r, uint64_t function, uint64_t argument);
+/* The promise is void: the thread's way back is the short one again. To be kept by the caller. */
+void trace_remote_promise_end(struct trace_remote *r);
 /* Restores the thread, which is stopped as it was. False: it is lost. */
 bool trace_remote_end(struct trace_remote *r);
 

@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <sys/user.h>
 
-#define SIGNAL_FRAME_MOST (16u << 10) /* bytes, with the vector registers of AVX-512 and AMX */
+#define SIGNAL_FRAME_MOST  (16u << 10) /* bytes, with the vector registers of AVX-512 and AMX */
+#define SIGNAL_FRAME_PLAIN 1024u /* without them */
 /* By which a frame of ours is known: the word behind its first has this value. The kernel's has
  * there the flags of an alternate stack. */
 #define SIGNAL_FRAME_MARK_AT 4u

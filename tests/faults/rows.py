@@ -34,7 +34,7 @@ def times(check, soak):
 
 
 def rounds(often):
-    """0 to often - 1, or as many as SOAK_SECONDS allow, at least one; the table tells how many those were."""
+    """0 to often - 1, or as many as SOAK_SECONDS allow, at least one; the table says how many those were."""
     begin = time.monotonic()
     for done in range(often):
         if done and time.monotonic() - begin > SOAK_S:

@@ -15,7 +15,7 @@
 #define STEPS	  200
 #define CYCLES	  5
 
-static char library[512];
+static char library[512], holds[512];
 
 static void library_find(void)
 {
@@ -28,6 +28,8 @@ static void library_find(void)
 	snprintf(library, sizeof(library), "%s/../tools/standin/libheaptop.so", exe);
 	if (realpath(library, exe))
 		snprintf(library, sizeof(library), "%s", exe);
+	snprintf(holds, sizeof(holds), "%.*s/../holds.so", (int)(strrchr(library, '/') - library),
+		library);
 }
 
 /* ---- programs ---- */
@@ -44,6 +46,40 @@ static void in_loader(void)
 {
 	idle_add();
 	dl_iterate_phdr(hold, NULL);
+}
+
+static void *wait_and_go_on(void *ctx)
+{
+	while (!shared->stop) {
+		poll(NULL, 0, 1);
+		judge(true);
+	}
+	return NULL;
+}
+
+/* In a constructor: the other thread must go on. */
+static void await_other(void)
+{
+	while (!shared->stop) {
+		unsigned long before = shared->rounds;
+
+		for (int i = 0; i < 10000 && shared->rounds == before && !shared->stop; i++)
+			poll(NULL, 0, 1);
+		shared->wrong += shared->rounds == before && !shared->stop;
+	}
+}
+
+static void in_constructor(void)
+{
+	char address[32];
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, wait_and_go_on, NULL);
+	snprintf(address, sizeof(address), "%lx", (unsigned long)(uintptr_t)await_other);
+	setenv("HOLDS", address, 1);
+	if (!dlopen(holds, RTLD_NOW))
+		shared->wrong++;
+	pthread_join(thread, NULL);
 }
 
 /* Nothing of it can be used. */
@@ -267,6 +303,19 @@ TEST(a_thread_that_the_loader_may_wait_for_is_not_used)
 	report("a program that holds the loader's lock");
 }
 
+TEST(a_constructor_that_waits_for_a_thread_gets_what_it_waits_for)
+{
+	pid_t pid = start(in_constructor);
+
+	CHECK(await_rounds(10));
+	CHECK_INT(begin_within(pid, SHORT_NS, "segment"), -ETIMEDOUT);
+	CHECK(strstr(message, "loader") != NULL);
+	CHECK(await_rounds(100));
+	CHECK_INT(shared->wrong, 0);
+	CHECK(finish(pid));
+	report("a constructor");
+}
+
 /* A child of a process that is attached to has the library and the jumps, too. */
 static void in_a_child(void)
 {
@@ -350,6 +399,7 @@ int main(void)
 	RUN(the_descriptor_that_a_killed_viewer_left_is_closed);
 	RUN(without_a_thread_that_can_be_used_time_runs_out);
 	RUN(a_thread_that_the_loader_may_wait_for_is_not_used);
+	RUN(a_constructor_that_waits_for_a_thread_gets_what_it_waits_for);
 	RUN(a_forked_child_is_left_on_its_own);
 	RUN(what_cannot_be_attached_to_is_said);
 	return check_end();

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_ATTACH_FIXTURE_H
 #define TESTS_UNIT_ATTACH_FIXTURE_H
 
+#include <dlfcn.h>
 #include <sys/syscall.h>
 
 #include "src/attach/attach.h"
@@ -116,6 +117,20 @@ static void in_copies(void)
 	free(p);
 }
 
+/* The loader's lock is held nearly all the time. */
+static void in_loading(void)
+{
+	void *library = dlopen("libutil.so.1", RTLD_NOW);
+
+	judge(library && dlclose(library) == 0);
+}
+
+static void loading_beside(void)
+{
+	idle_add();
+	in_loading();
+}
+
 static const struct program attached[] = {
 	{ "nanosleep", in_nanosleep, true },
 	{ "poll", in_poll, true },
@@ -128,6 +143,8 @@ static const struct program attached[] = {
 	{ "the patched function", in_calls, false },
 	{ "malloc", in_allocations, false },
 	{ "strdup and free", in_copies, false },
+	{ "dlopen and dlclose", in_loading, false },
+	{ "dlopen and dlclose, beside a thread that waits", loading_beside, false },
 };
 
 #define ATTACHED (sizeof(attached) / sizeof(attached[0]))

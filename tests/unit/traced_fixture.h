@@ -86,6 +86,7 @@ static struct shared {
 	volatile unsigned cut; /* EINTR without a handler */
 	volatile unsigned scribbled; /* calls of `scribble` */
 	volatile unsigned handled;
+	volatile uint64_t lent; /* trace_remote.c: what is to be given back */
 	volatile uint64_t argument[6];
 	volatile bool killed; /* viewers were: errno is as the call has left it */
 	volatile bool stop;

@@ -75,19 +75,15 @@ static void *forks(void *arg)
 	return arg;
 }
 
-/* Not without a pause: nobody is borrowed while the loader's lock is held, so a program in which it
- * is held all the time cannot be attached to. */
+/* The loader's lock is held nearly all the time. */
 static void *loads(void *arg)
 {
-	struct timespec nap = { .tv_nsec = 1000000 };
-
 	while (!page_stopped()) {
 		void *handle = dlopen(plugin, RTLD_NOW);
 
 		page_need(handle != NULL, "dlopen", 0);
 		if (handle)
 			page_need(dlclose(handle) == 0, "dlclose", 0);
-		nanosleep(&nap, NULL);
 	}
 	return arg;
 }
