@@ -14,7 +14,7 @@
 #ifndef SRC_RECORD_BLOCK_H
 #define SRC_RECORD_BLOCK_H
 
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 #define BLOCK_HEADER_BYTES 20u
 #define BLOCK_HEAD_MAX	   256u

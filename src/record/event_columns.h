@@ -8,7 +8,7 @@
 #ifndef SRC_RECORD_EVENT_COLUMNS_H
 #define SRC_RECORD_EVENT_COLUMNS_H
 
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 #include "src/record/event.h"
 
 /* Collects events, until there are enough for a block. All zeros: empty. */

@@ -8,7 +8,7 @@
 #ifndef SRC_RECORD_EVENT_FILE_H
 #define SRC_RECORD_EVENT_FILE_H
 
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 #define EVENT_FILE_MAGIC       "heaptop events\n" /* 15 bytes, then the version */
 #define EVENT_FILE_VERSION     2

@@ -5,7 +5,7 @@
 #define SRC_RECORD_EVENT_STACKS_H
 
 #include "src/model/snapshot.h"
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 struct event_stacks;
 

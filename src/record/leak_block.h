@@ -8,7 +8,7 @@
 
 #include "src/model/snapshot.h"
 #include "src/record/arena.h"
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 /* Appends the raw payload. */
 void leak_block_put(struct bytes *raw, const struct snap_leaks *l);

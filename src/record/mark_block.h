@@ -8,7 +8,7 @@
 #define SRC_RECORD_MARK_BLOCK_H
 
 #include "src/model/mark_list.h"
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 /* The marks of a stream that are written. All zeros: none. */
 struct mark_writer {

@@ -8,7 +8,7 @@
 
 #include "src/model/snapshot.h"
 #include "src/record/arena.h"
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 /* All zeros: empty. Arrays are numbered as in the file, from 1. */
 struct stack_read {

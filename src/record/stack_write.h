@@ -18,7 +18,7 @@
 #define SRC_RECORD_STACK_WRITE_H
 
 #include "src/model/snapshot.h"
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 #include "src/util/numbering.h"
 
 #define STACK_MISSING_OUTER 1u

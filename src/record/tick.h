@@ -21,7 +21,7 @@
 #ifndef SRC_RECORD_TICK_H
 #define SRC_RECORD_TICK_H
 
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 #include "src/record/state.h"
 
 #define TICK_COLUMNS (2 + STATE_SITE_NUMBERS + STATE_SITE_MORE)

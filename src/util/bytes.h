@@ -4,8 +4,8 @@
  * remember a failure, so that a caller checks once, at the end. Numbers are LEB128 varints, signed
  * ones zigzag. Any thread, on data of its own.
  */
-#ifndef SRC_RECORD_BYTES_H
-#define SRC_RECORD_BYTES_H
+#ifndef SRC_UTIL_BYTES_H
+#define SRC_UTIL_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers as bytes (bytes.h). Any thread, on data of its own. */
-#include "src/record/bytes.h"
+#include "src/util/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
