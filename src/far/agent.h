@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The side beside the program: answers one desk. It reads the one segment that it was given and
+ * what the kernel says of that process, and sends nothing else: no path, number or command that
+ * comes from the desk is opened, but files that the process itself has mapped. Main thread.
+ */
+#ifndef SRC_FAR_AGENT_H
+#define SRC_FAR_AGENT_H
+
+#include "src/read/read.h"
+
+struct far_agent {
+	struct read_segment *segment;
+	pid_t pid; /* as we see it; 0: it is not visible from here */
+	bool sends_files; /* object files that it has mapped, for their symbols */
+};
+
+/*
+ * Serves a desk over two descriptors, until it leaves or the process has ended and the desk knows
+ * it. 0, or -errno: -EPIPE, the desk left; -EPROTO, it is no desk.
+ */
+int far_agent_serve(const struct far_agent *a, int in, int out);
+
+#endif

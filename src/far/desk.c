@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The side before the user (desk.h). */
+#include "src/far/desk.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/layout.h"
+#include "src/far/channel.h"
+#include "src/far/mirror.h"
+#include "src/util/clock.h"
+#include "src/util/error_hint.h"
+#include "src/util/text.h"
+
+#define SEND_MS 10000 /* a peer that takes nothing for so long is lost */
+
+/* What is awaited, besides a tick. */
+struct wanted_file {
+	uint64_t module, offset, bytes, most;
+	int fd; /* -1: none */
+	int result; /* 1: pieces are to come */
+};
+
+struct far_desk {
+	struct far_peer peer;
+	struct far_channel line;
+	struct far_mirror *mirror;
+	struct far_moment moment;
+	bool greeted, asked;
+	struct wanted_file file;
+	char ended[FAR_PEER_MESSAGE]; /* empty: connected */
+};
+
+static int end(struct far_desk *d, int rc, const char *line)
+{
+	if (!d->ended[0])
+		snprintf(d->ended, sizeof(d->ended), "%s", line);
+	return rc;
+}
+
+/* ---- frames ---- */
+
+static int hello_check(struct far_desk *d, const struct far_hello *h)
+{
+	char line[FAR_PEER_MESSAGE];
+	bool same = h->protocol == FAR_PROTOCOL && h->signature == HT_SIGNATURE;
+
+	if (same && h->order == 1)
+		return 0;
+	if (!same)
+		snprintf(line, sizeof(line),
+			"heaptop there is %.32s (format %08x), here it is " HEAPTOP_VERSION
+			" (format %08x): install the same version on both",
+			h->version, (unsigned)h->signature, HT_SIGNATURE);
+	else
+		snprintf(line, sizeof(line), "%.32s stores numbers in another byte order",
+			h->machine);
+	return end(d, -EPROTO, line);
+}
+
+static int hello_take(struct far_desk *d, struct bytes_cursor *c)
+{
+	struct far_hello h;
+	int rc = d->greeted ? -EPROTO : far_hello_get(c, &h);
+
+	if (rc == 0)
+		rc = hello_check(d, &h);
+	if (rc != 0)
+		return rc;
+	d->greeted = true;
+	d->moment.agent = h;
+	d->mirror = far_mirror_new(h.segment_bytes);
+	return d->mirror ? 0 : -errno;
+}
+
+static int tick_take(struct far_desk *d, struct bytes_cursor *c)
+{
+	int rc = d->asked ? far_tick_get(c, &d->moment.tick) : -EPROTO;
+
+	if (rc == 0)
+		rc = far_mirror_commit(d->mirror);
+	d->asked = false;
+	d->moment.here_ns = clock_monotonic_ns();
+	return rc ? rc : 1;
+}
+
+static int file_ended(struct far_desk *d, int result)
+{
+	d->file.result = result;
+	return 0;
+}
+
+static int piece_ask(struct far_desk *d)
+{
+	const struct far_piece p = { d->file.module, d->file.offset, 0 };
+	struct bytes b = { 0 };
+	int rc;
+
+	far_piece_put(&b, &p);
+	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, FAR_FILE, b.data, b.len, SEND_MS);
+	bytes_free(&b);
+	return rc;
+}
+
+static int piece_take(struct far_desk *d, struct bytes_cursor *c)
+{
+	struct wanted_file *f = &d->file;
+	struct far_piece p;
+	int rc = far_piece_get(c, &p);
+	size_t len = (size_t)(c->end - c->at);
+
+	if (rc != 0 || f->result != 1 || p.module != f->module || p.offset != f->offset)
+		return -EPROTO;
+	if (p.bytes == 0 || p.bytes > f->most)
+		return file_ended(d, p.bytes ? -EFBIG : -ENOENT);
+	f->bytes = f->bytes ? f->bytes : p.bytes;
+	if (len == 0 || f->offset + len > f->bytes)
+		return file_ended(d, -EIO);
+	if (pwrite(f->fd, c->at, len, (off_t)f->offset) != (ssize_t)len)
+		return file_ended(d, -ENOSPC);
+	f->offset += len;
+	return f->offset == f->bytes ? file_ended(d, 0) : piece_ask(d);
+}
+
+/* 1: a tick is complete; 0, or -errno. */
+static int frame_take(struct far_desk *d, const struct far_frame *f)
+{
+	struct bytes_cursor c = { f->data, f->data + f->len, false };
+	char line[FAR_PEER_MESSAGE];
+
+	if (f->type != FAR_HELLO && f->type != FAR_END && !d->greeted)
+		return -EPROTO;
+	switch (f->type) {
+	case FAR_HELLO:
+		return hello_take(d, &c);
+	case FAR_LINES:
+		return d->asked ? far_mirror_add(d->mirror, f->data, f->len) : -EPROTO;
+	case FAR_PROCESS:
+		return d->asked ? far_process_get(&c, &d->moment) : -EPROTO;
+	case FAR_TICK:
+		return tick_take(d, &c);
+	case FAR_PIECE:
+		return piece_take(d, &c);
+	case FAR_END:
+		text_clean(line, sizeof(line), (const char *)f->data, f->len);
+		return end(d, -EPIPE, line);
+	default:
+		return -EPROTO;
+	}
+}
+
+/* ---- the connection ---- */
+
+/* One line about what went wrong, if the peer has not said it. */
+static void failed(struct far_desk *d, int rc)
+{
+	char line[FAR_PEER_MESSAGE], banner[128];
+
+	far_peer_listen(&d->peer);
+	far_channel_banner(&d->line, banner, sizeof(banner));
+	if (d->ended[0])
+		return;
+	if (!d->line.begun && d->peer.last[0])
+		snprintf(line, sizeof(line), "no answer from heaptop there: %.200s", d->peer.last);
+	else if (!d->line.begun && banner[0])
+		snprintf(line, sizeof(line), "no heaptop answers there, but: %s", banner);
+	else if (rc == -EPROTO)
+		snprintf(line, sizeof(line), "what comes from there is no heap of a program");
+	else if (rc == -EFBIG)
+		snprintf(line, sizeof(line), "the agent sends more than a segment can hold");
+	else if (rc == -EPIPE)
+		snprintf(line, sizeof(line), "the connection ended%s%.200s",
+			d->peer.last[0] ? ": " : "", d->peer.last);
+	else
+		error_hint_line(line, sizeof(line), "the connection failed", rc);
+	end(d, rc, line);
+}
+
+/* Takes all whole frames. 1: a tick is complete; 0, or -errno. */
+static int frames_take(struct far_desk *d)
+{
+	struct far_frame f;
+	int rc, ticks = 0;
+
+	while ((rc = far_channel_next(&d->line, &f)) == 1) {
+		rc = frame_take(d, &f);
+		if (rc < 0)
+			return rc;
+		ticks |= rc;
+	}
+	return rc < 0 ? rc : ticks;
+}
+
+/* Waits for something, and takes it. 1: a tick is complete; 0; -ETIMEDOUT: nothing came; or
+ * -errno. */
+static int step(struct far_desk *d, int timeout_ms)
+{
+	int rc = far_channel_fill(&d->line, timeout_ms), taken;
+
+	far_peer_listen(&d->peer);
+	if (rc == -EINTR)
+		return rc;
+	/* What came before the end is taken. */
+	taken = frames_take(d);
+	if (taken < 0 || (rc < 0 && taken == 0)) {
+		rc = taken < 0 ? taken : rc;
+		failed(d, rc);
+		return rc;
+	}
+	return taken ? 1 : rc == 0 ? -ETIMEDOUT : 0;
+}
+
+static int ask(struct far_desk *d)
+{
+	int rc = d->asked ? 0 : far_channel_send(&d->line, FAR_NEXT, NULL, 0, SEND_MS);
+
+	if (rc != 0)
+		failed(d, rc);
+	d->asked = rc == 0;
+	return rc;
+}
+
+static int client_send(struct far_desk *d)
+{
+	struct bytes b = { 0 };
+	int rc;
+
+	bytes_number(&b, FAR_PROTOCOL);
+	bytes_number(&b, HT_SIGNATURE);
+	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, FAR_CLIENT, b.data, b.len, SEND_MS);
+	bytes_free(&b);
+	return rc;
+}
+
+static int first_tick(struct far_desk *d, int timeout_ms)
+{
+	int rc = client_send(d);
+
+	if (rc == 0)
+		rc = ask(d);
+	else
+		failed(d, rc);
+	while (rc == 0)
+		rc = step(d, timeout_ms);
+	if (rc == -ETIMEDOUT)
+		end(d, rc, "nothing comes from there");
+	return rc == 1 ? 0 : rc;
+}
+
+int far_desk_open(
+	struct far_desk **out, const struct far_place *where, int timeout_ms, char *message)
+{
+	struct far_desk *d = calloc(1, sizeof(*d));
+	int rc;
+
+	*out = NULL;
+	if (!d) {
+		error_hint_line(message, FAR_PEER_MESSAGE, "cannot connect", -ENOMEM);
+		return -ENOMEM;
+	}
+	d->file.fd = -1;
+	signal(SIGPIPE, SIG_IGN);
+	rc = far_peer_open(&d->peer, where, message);
+	if (rc == 0) {
+		rc = far_channel_open(&d->line, d->peer.in, d->peer.out);
+		if (rc == 0)
+			rc = first_tick(d, timeout_ms);
+		else
+			failed(d, rc);
+		snprintf(message, FAR_PEER_MESSAGE, "%s", d->ended);
+	}
+	if (rc == 0)
+		*out = d;
+	else
+		far_desk_close(d);
+	return rc;
+}
+
+void far_desk_close(struct far_desk *d)
+{
+	if (!d)
+		return;
+	far_peer_close(&d->peer);
+	far_channel_free(&d->line);
+	far_mirror_free(d->mirror);
+	free(d->moment.threads);
+	free(d);
+}
+
+const char *far_desk_path(const struct far_desk *d)
+{
+	return far_mirror_path(d->mirror);
+}
+
+void far_desk_opened(struct far_desk *d)
+{
+	far_mirror_unlink(d->mirror);
+}
+
+const struct far_moment *far_desk_moment(const struct far_desk *d)
+{
+	return &d->moment;
+}
+
+const char *far_desk_ended(const struct far_desk *d)
+{
+	return d->ended[0] ? d->ended : NULL;
+}
+
+int far_desk_fd(const struct far_desk *d)
+{
+	return d->line.in;
+}
+
+uint64_t far_desk_received(const struct far_desk *d)
+{
+	return d->line.received;
+}
+
+/* A process that has ended does not change any more. */
+static bool is_final(const struct far_desk *d)
+{
+	return !d->moment.tick.alive || d->moment.tick.replaced;
+}
+
+bool far_desk_tick(struct far_desk *d, int timeout_ms)
+{
+	uint64_t until = clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
+	int rc = 0;
+
+	if (d->ended[0] || is_final(d) || ask(d) != 0)
+		return false;
+	while (rc == 0) {
+		uint64_t now = clock_monotonic_ns();
+
+		rc = step(d, now < until ? (int)((until - now) / 1000000u) + 1 : 0);
+	}
+	return rc == 1;
+}
+
+int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms)
+{
+	int rc = 0;
+
+	if (!d->moment.agent.sends_files)
+		return -ENOENT;
+	if (d->ended[0])
+		return -EPIPE;
+	d->file = (struct wanted_file){ .module = module, .most = most, .fd = fd, .result = 1 };
+	rc = piece_ask(d);
+	while (rc >= 0 && d->file.result == 1)
+		rc = step(d, timeout_ms);
+	if (d->file.result == 1)
+		d->file.result = rc < 0 ? rc : -EIO;
+	d->file.fd = -1;
+	return d->file.result;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The side before the user: asks an agent for ticks, and keeps a copy of its segment, which the
+ * rest of heaptop reads like any other. Trusts nothing that comes. Main thread.
+ */
+#ifndef SRC_FAR_DESK_H
+#define SRC_FAR_DESK_H
+
+#include "src/far/moment.h"
+#include "src/far/peer.h"
+
+struct far_desk;
+
+/*
+ * Connects, and waits for the first tick: at most `timeout_ms` without anything coming, or until a
+ * signal (-EINTR). 0, or -errno and one line in `message` (FAR_PEER_MESSAGE).
+ */
+int far_desk_open(
+	struct far_desk **out, const struct far_place *where, int timeout_ms, char *message);
+void far_desk_close(struct far_desk *d);
+/* The copy. Opened once, its name may go: far_desk_opened. */
+const char *far_desk_path(const struct far_desk *d);
+void far_desk_opened(struct far_desk *d);
+/* The last moment that came, of which the copy is. */
+const struct far_moment *far_desk_moment(const struct far_desk *d);
+/*
+ * Takes what has come, and asks for the next moment unless that was done. Waits for it
+ * `timeout_ms` at most. True: the copy is of a new moment.
+ */
+bool far_desk_tick(struct far_desk *d, int timeout_ms);
+/* Why nothing more comes: a line; NULL: the connection is there. */
+const char *far_desk_ended(const struct far_desk *d);
+/* Readable when something has come. */
+int far_desk_fd(const struct far_desk *d);
+/* Bytes that came so far. */
+uint64_t far_desk_received(const struct far_desk *d);
+/*
+ * Copies the object file of a module into `fd`, if the agent has it: waits for each piece
+ * `timeout_ms` at most. 0, -ENOENT, -EFBIG over `most` bytes, -EPIPE, or -errno.
+ */
+int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where an agent is, and the way there: a command that speaks with it on its standard input and
+ * output (ssh, docker exec, kubectl exec), or a socket. Main thread of the desk.
+ */
+#ifndef SRC_FAR_PEER_H
+#define SRC_FAR_PEER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define FAR_PEER_MESSAGE 256
+
+/* One of `host`, `via`, `socket` and `address` is set. Strings must outlive the peer. */
+struct far_place {
+	const char *host; /* "user@host", for ssh; never begins with '-' */
+	const char *port; /* of ssh; or NULL */
+	const char *via; /* a shell command, as "docker exec -i C" */
+	const char *socket; /* path of a UNIX socket */
+	const char *address, *service; /* of a TCP socket */
+	const char *token; /* which the agent there wants first */
+	const char *agent; /* the command on the other side: "heaptop" */
+	const char *process; /* what it is to serve: a number or a name */
+};
+
+struct far_peer {
+	int in, out;
+	int said; /* the command's standard error, -1: none */
+	pid_t pid; /* of the command; 0: none */
+	char last[FAR_PEER_MESSAGE]; /* the last line that it wrote there, cleaned */
+};
+
+/*
+ * Splits "ssh://[USER@]HOST[:PORT]/PROCESS" in place. 0, or -EINVAL and one line in `why` (static):
+ * a host or a process that ssh or a shell there could take for something else is refused.
+ */
+int far_place_parse(char *url, struct far_place *out, const char **why);
+/* Whether `text` is a number, or a name of letters, digits and ._+-, and does not begin with '-'.
+ */
+int far_place_check_process(const char *text);
+
+/* 0, or -errno and a line in `message`. */
+int far_peer_open(struct far_peer *p, const struct far_place *where, char *message);
+/* Reads what the command has said so far. */
+void far_peer_listen(struct far_peer *p);
+/* Closes the connection and ends the command. */
+void far_peer_close(struct far_peer *p);
+
+#endif

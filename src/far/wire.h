@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What crosses between an agent, beside the program, and a desk, before the user. Both begin with
+ * FAR_MAGIC, then send frames: a type, the length of the data in four bytes, least significant
+ * first, and the data: numbers and texts as in src/util/bytes.h. The desk asks, the agent answers;
+ * there is one tick under way at most, so a slow line loses ticks and no totals.
+ *
+ *   agent -> desk   FAR_HELLO, once; then for each FAR_NEXT any number of FAR_LINES, one
+ *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
+ *                   FAR_END: a line for the user, the last frame
+ *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE
+ *
+ * FAR_LINES are the lines of 64 bytes of the segment that changed since the last tick, by
+ * src/far/lines.h: the desk keeps a copy of the segment (src/far/mirror.h), and all readers of
+ * segments read that. Nothing that is received is trusted.
+ */
+#ifndef SRC_FAR_WIRE_H
+#define SRC_FAR_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/util/bytes.h"
+
+#define FAR_MAGIC	"heaptop\x1a"
+#define FAR_MAGIC_BYTES 8u
+#define FAR_PROTOCOL	1u
+#define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
+#define FAR_TEXT_MAX	256u /* of a text */
+#define FAR_PIECE_MAX	(256u << 10) /* of a file */
+#define FAR_NAMES_MAX	4096u /* of threads */
+#define FAR_NAME_MAX	64u
+
+enum far_type {
+	FAR_HELLO = 'H',
+	FAR_CLIENT = 'C',
+	FAR_NEXT = 'N',
+	FAR_LINES = 'L',
+	FAR_PROCESS = 'P',
+	FAR_TICK = 'K',
+	FAR_FILE = 'F',
+	FAR_PIECE = 'D',
+	FAR_END = 'E'
+};
+
+/* FAR_HELLO: what the agent is. */
+struct far_hello {
+	uint64_t protocol;
+	uint64_t signature; /* HT_SIGNATURE */
+	uint64_t order; /* 1: least significant byte first */
+	uint64_t page_bytes;
+	uint64_t segment_bytes;
+	bool sends_files;
+	char version[FAR_TEXT_MAX], machine[FAR_TEXT_MAX], host[FAR_TEXT_MAX]; /* cleaned */
+};
+
+/* FAR_TICK: the moment that the lines before it are of. */
+struct far_tick {
+	uint64_t monotonic_ns; /* the agent's clocks */
+	bool alive; /* the process still runs this image */
+	bool replaced; /* it called exec: another image, which is not followed */
+	uint64_t agent_cpu_ns, agent_rss; /* what the agent itself costs */
+};
+
+/* FAR_FILE and the head of FAR_PIECE, whose data follow. A piece without data ends the file. */
+struct far_piece {
+	uint64_t module; /* number in the segment */
+	uint64_t offset;
+	uint64_t bytes; /* of the whole file; 0: it is not to be had */
+};
+
+void far_hello_put(struct bytes *b, const struct far_hello *h);
+/* 0 or -EPROTO, as all of these. */
+int far_hello_get(struct bytes_cursor *c, struct far_hello *h);
+void far_tick_put(struct bytes *b, const struct far_tick *t);
+int far_tick_get(struct bytes_cursor *c, struct far_tick *t);
+void far_piece_put(struct bytes *b, const struct far_piece *p);
+int far_piece_get(struct bytes_cursor *c, struct far_piece *p);
+
+#endif
