@@ -19,6 +19,7 @@
 #include "src/run/record_run.h"
 #include "src/run/record_service.h"
 #include "src/run/replay_report.h"
+#include "src/run/serve_command.h"
 #include "src/run/trace_command.h"
 #include "src/run/still_report.h"
 #include "src/show/choose_show.h"
@@ -83,6 +84,8 @@ static int run_all(void *ctx)
 		return list_command_print();
 	if (o.mode == OPTIONS_CLEAN)
 		return list_command_clean();
+	if (o.far.serve)
+		return serve_command_run(&o);
 	status = o.mode == OPTIONS_ATTACH ? choose_show(&o) : -1;
 	if (status >= 0)
 		return status;

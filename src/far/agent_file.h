@@ -21,7 +21,7 @@ struct far_file {
 
 /*
  * Opens the file of p->module, unless it is open. Only an ELF file of FAR_FILE_MOST bytes at most
- * that the process itself maps now. p->bytes gets its size; 0: it is not to be had.
+ * that the process itself maps now. p->bytes gets its size; 0: there is none for the desk.
  */
 void far_file_open(struct far_file *f, struct read_segment *s, pid_t pid, struct far_piece *p);
 /* Adds a piece from `offset` on; none at the end or on failure. */

@@ -282,7 +282,7 @@ void far_peer_listen(struct far_peer *p)
 	}
 }
 
-/* A command that does not notice that its input has ended is told. */
+/* A command that does not notice that its input has ended gets a signal. */
 static void command_end(pid_t pid)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };

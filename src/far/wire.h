@@ -66,7 +66,7 @@ struct far_tick {
 struct far_piece {
 	uint64_t module; /* number in the segment */
 	uint64_t offset;
-	uint64_t bytes; /* of the whole file; 0: it is not to be had */
+	uint64_t bytes; /* of the whole file; 0: there is none for the desk */
 };
 
 void far_hello_put(struct bytes *b, const struct far_hello *h);

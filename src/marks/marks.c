@@ -55,7 +55,7 @@ static int sites_measure(struct read_segment *segment, uint32_t used, struct sna
  */
 static int moment_measure(const struct marks_of *of, struct snap_mark *to)
 {
-	uint64_t now = clock_monotonic_ns();
+	uint64_t now = of->now_ns ? of->now_ns : clock_monotonic_ns();
 	struct read_totals t;
 	int rc;
 

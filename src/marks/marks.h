@@ -17,6 +17,7 @@ struct marks_of {
 	const struct read_identity *identity;
 	pid_t pid; /* as we see it; 0: unknown */
 	bool alive; /* it still runs; otherwise it cannot be marked */
+	uint64_t now_ns; /* by the clock of its machine; 0: ours */
 };
 
 /* All zeros: empty. */

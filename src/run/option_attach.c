@@ -79,6 +79,7 @@ int option_attach_process(struct options *o, const char *value, struct option_er
 	o->attach.name = NULL;
 	o->attach.count = 0;
 	o->attach.choose = value == NULL;
+	o->attach.text = value;
 	if (value && *value >= '0' && *value <= '9')
 		rc = pids_take(&o->attach, value, why);
 	else if (value)

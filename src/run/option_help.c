@@ -49,6 +49,7 @@ void option_help_print(FILE *out)
 	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a [PID|NAME]         attach to a running process\n"
+	      "  heaptop [OPTIONS] ssh://HOST/PID        a process on another machine\n"
 	      "  heaptop [OPTIONS] -r FILE               read what was recorded, or left behind\n"
 	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
 	      "  heaptop -l                              list recorded processes and segments\n"

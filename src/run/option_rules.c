@@ -129,6 +129,7 @@ static uint64_t mode_fact(const struct options *o)
 	static const uint64_t facts[] = { [OPTIONS_NONE] = NO_MODE,
 		[OPTIONS_RUN] = RUN,
 		[OPTIONS_ATTACH] = ATTACH,
+		[OPTIONS_FAR] = ATTACH,
 		[OPTIONS_READ] = READ,
 		[OPTIONS_LIST] = OTHER_MODE,
 		[OPTIONS_CLEAN] = OTHER_MODE,

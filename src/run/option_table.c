@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include "src/run/option_attach.h"
+#include "src/run/option_far.h"
 #include "src/run/option_values.h"
 
 enum long_key {
@@ -55,7 +56,16 @@ enum long_key {
 	KEY_WAIT,
 	KEY_ATTACH_TIMEOUT,
 	KEY_KEEP,
-	KEY_DETACH
+	KEY_DETACH,
+	KEY_VIA,
+	KEY_AGENT,
+	KEY_SYSROOT,
+	KEY_BINPATH,
+	KEY_NO_FETCH,
+	KEY_SERVE,
+	KEY_WAIT_CLIENT,
+	KEY_USER,
+	KEY_TOKEN_FILE
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -75,6 +85,19 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ 'l', "list", NULL, option_values_list, 0, "list recorded processes and what dead ones left" },
 	{ KEY_CLEAN, "clean", NULL, option_values_clean, 0, "remove what dead programs left behind" },
 	{ KEY_MARK, "mark", "PID", option_values_mark, 0, "mark this moment in a process; a NAME may follow" },
+	{ KEY_VIA, "via", "COMMAND", option_far_via, 0,
+		"with -a: where COMMAND leads (\"docker exec -i C\")" },
+	{ KEY_AGENT, "agent", "PATH", option_far_agent, 0, "heaptop on the other side (default: heaptop)" },
+	{ KEY_SYSROOT, "sysroot", "DIR", option_far_sysroot, 0, "files of the other machine, under their paths" },
+	{ KEY_BINPATH, "binpath", "DIRS", option_far_binpath, 0, "search DIR[:DIR...] for its files by name" },
+	{ KEY_NO_FETCH, "no-fetch", NULL, FLAG(far.no_fetch), "take no files from there for names" },
+	{ KEY_SERVE, "serve", "WHERE", option_far_serve, 0,
+		"answer a heaptop elsewhere: -, unix:PATH, ADDR:PORT" },
+	{ KEY_WAIT_CLIENT, "wait-client", NULL, FLAG(far.wait_client),
+		"with --serve: start COMMAND when it is there" },
+	{ KEY_USER, "user", "NAME", option_far_user, 0, "with --serve: run COMMAND as user NAME" },
+	{ KEY_TOKEN_FILE, "token-file", "FILE", option_far_token_file, 0,
+		"with ADDR:PORT: the secret that both sides have" },
 	{ KEY_RECORD, "record", "FILE", option_values_record, 0,
 		"write what is seen to FILE, for -r" },
 	{ KEY_RECORD_LIMIT, "record-limit", "SIZE", option_values_record_limit, 0,

@@ -15,6 +15,7 @@
 #include "src/model/value.h"
 #include "src/run/condition.h"
 #include "src/session/sampling_control.h"
+#include "src/sym/sym_types.h"
 
 #define OPTIONS_MOST	      128u /* options there may be */
 #define OPTIONS_DEPTH_DEFAULT 128u
@@ -31,6 +32,7 @@ enum options_mode {
 	OPTIONS_ATTACH, /* -a, --tree PID, --wait: `pid`, or `attach` says how to find it */
 	OPTIONS_DETACH, /* --detach: `attach.pids` */
 	OPTIONS_READ, /* -r: `file` */
+	OPTIONS_FAR, /* on another machine: `far` */
 	OPTIONS_LIST,
 	OPTIONS_CLEAN,
 	OPTIONS_DIFF, /* --diff: `diff` */
@@ -85,12 +87,28 @@ enum options_follow {
 struct options_attach {
 	bool choose; /* -a alone: from a list of all */
 	const char *name; /* -a NAME, --wait NAME; NULL: by `pids` */
+	const char *text; /* the value of -a; NULL: it had none */
 	bool wait; /* --wait: until there is one that begins after us */
 	bool descendants; /* --tree PID: those of `pids[0]`, too */
 	pid_t pids[OPTIONS_PIDS_MAX]; /* -a 12,15: the first is options.pid */
 	unsigned count;
 	uint64_t timeout_ns; /* to wait for a point where a process can be attached to */
 	bool keep; /* leave it recorded */
+};
+
+#define OPTIONS_URL_MAX 512u
+
+/* A program on another machine, and the side there. */
+struct options_far {
+	const char *url; /* ssh://HOST/PROCESS, unix:PATH, tcp://ADDRESS:PORT; or NULL */
+	const char *via; /* a command that runs the agent elsewhere, or NULL */
+	const char *agent; /* the agent's command there; NULL: "heaptop" */
+	const char *token_file;
+	bool no_fetch; /* take no object files from there */
+	struct sym_elsewhere elsewhere; /* but its `objects` */
+	const char *serve; /* "-", unix:PATH or ADDRESS:PORT; NULL: not the agent */
+	bool wait_client; /* the program starts when a desk is there */
+	const char *user; /* to run it as, or NULL */
 };
 
 /* The files of one side of --diff. */
@@ -105,6 +123,7 @@ struct options {
 	char *const *command; /* argv of COMMAND, NULL-terminated */
 	pid_t pid; /* 0: not known yet, see `attach` */
 	struct options_attach attach;
+	struct options_far far;
 	const char *file;
 	struct options_side diff[2]; /* A and B */
 	/* Output. With neither batch nor report: the screen. */

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "src/run/option_attach.h"
+#include "src/run/option_far.h"
 #include "src/run/option_help.h"
 #include "src/run/option_rules.h"
 #include "src/run/option_table.h"
@@ -157,6 +158,22 @@ static bool tree_process_take(struct options *o, char *const argv[], int before)
 	return true;
 }
 
+/* A place on another machine, or with --serve a process, where getopt_long stopped; not after "--".
+ */
+static bool far_word_take(struct options *o, char *const argv[], int *status, FILE *err)
+{
+	struct option_error why;
+	int rc;
+
+	if (!argv[optind] || !strcmp(argv[optind - 1], "--"))
+		return false;
+	rc = option_far_word(o, argv[optind], &why);
+	if (rc < 0)
+		*status = usage(err, "%s", why.text);
+	optind += rc > 0;
+	return rc != 0;
+}
+
 /* -a without a value: it is the last word, or an option follows, which getopt_long took for one. */
 static bool attach_is_alone(int key, char *const argv[])
 {
@@ -216,6 +233,8 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 			continue;
 		if (key == -1 && tree_process_take(o, argv, before))
 			continue;
+		if (key == -1 && far_word_take(o, argv, &status, err))
+			continue;
 		if (key == -1)
 			break;
 		if (attach_is_alone(key, argv)) {
@@ -248,7 +267,8 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	o->report |=
 		(o->format_given || o->fail_on || o->nconditions || o->leak_check) && !o->batch;
 	o->report |= o->mode == OPTIONS_DIFF && o->output;
-	conflict = option_rules_broken(o);
+	conflict = option_far_finish(o);
+	conflict = conflict ? conflict : option_rules_broken(o);
 	return conflict ? usage(err, "%s", conflict) : -1;
 }
 

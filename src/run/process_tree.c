@@ -61,7 +61,7 @@ struct process_tree *process_tree_new(struct session *first, const struct proces
 	w->options = *o;
 	w->now = first;
 	w->first = o->family ? first : NULL;
-	if (slash && (size_t)(slash - path) < sizeof(w->directory))
+	if (slash && !o->is_copy && (size_t)(slash - path) < sizeof(w->directory))
 		memcpy(w->directory, path, (size_t)(slash - path));
 	return w;
 }

@@ -22,6 +22,7 @@ struct process_tree_options {
 	/* Called before the segment of an image is removed. NULL: by nobody. */
 	void (*removing)(void *ctx, const char *path);
 	void *removing_ctx;
+	bool is_copy; /* of another machine's: no other images or children are there */
 	bool leak_check; /* all of them wait at their end for a leak scan; those that are not kept
 			    must not */
 };

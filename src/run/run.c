@@ -14,53 +14,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/run/attachment.h"
 #include "src/run/event_option.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
-#include "src/run/mark_timer.h"
 #include "src/run/program_asks.h"
-#include "src/run/remains.h"
+#include "src/run/run_parts.h"
 #include "src/run/suppression_files.h"
 #include "src/marks/marks.h"
 #include "src/target/output.h"
-#include "src/target/prepare.h"
 #include "src/target/limits_check.h"
 #include "src/util/clock.h"
 
-/* The longest wait of a report for function names. */
-#define NAMES_TIMEOUT_NS UINT64_C(60000000000)
 /* A program that has not recorded anything by then runs without the library. */
 #define SILENT_AFTER_NS UINT64_C(2000000000)
-/* How long run_close waits for a program that was asked to end, */
-#define END_TIMEOUT_NS UINT64_C(3000000000)
-/* for one that was hung up, since heaptop itself must be gone within a second, */
-#define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
-/* for its children, which were hung up with it and may still have work to do, */
-#define FAMILY_TIMEOUT_NS UINT64_C(1000000000)
-/* and for a process that is certain to end, on a busy machine. */
-#define ENDING_TIMEOUT_NS UINT64_C(30000000000)
-
-struct run {
-	const struct options *options;
-	struct process_tree *watch;
-	struct prepared *prepared; /* of a launched program */
-	struct attachment *attachment; /* with -a */
-	struct target_child child; /* the launched program; pid 0 otherwise */
-	int child_fd; /* pidfd: readable when it has ended; -1 */
-	bool ended; /* launched and ended */
-	int wait_status;
-	struct output *output; /* of the terminal we gave it; or NULL */
-	bool output_open;
-	struct suppressions *suppressions;
-	struct past past;
-	bool waits_at_exit;
-	uint64_t started_ns;
-	struct mark_timer marks;
-	bool ending; /* asked to end */
-	bool recorded; /* run_recording_end */
-	bool hang_up; /* our terminal is gone, so the program's is closed */
-};
 
 /* Sets the sampling of the options before a launched program runs, so that it holds from the first
  * block. */
@@ -74,6 +40,7 @@ static int sample_start(struct run *r)
 
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
 {
+	const struct far_run *far = r->far;
 	bool record = r->options->record != NULL;
 	struct process_tree_options w = { .family = family,
 		.keep_children = r->options->report || record,
@@ -81,7 +48,10 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 		.removing = event_option_removing,
 		.removing_ctx = &r->past.events,
 		.leak_check = r->options->leak_check,
+		.is_copy = far != NULL,
 		.session = { .debuginfod = r->options->debuginfod,
+			.far = far ? far_run_moment(far) : NULL,
+			.elsewhere = far ? far_run_elsewhere(far) : NULL,
 			.pid = pid,
 			.may_be_copy = r->options->mode == OPTIONS_READ,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
@@ -110,6 +80,17 @@ static int open_attach(struct run *r)
 	if (rc != 0)
 		return rc;
 	return event_option_start(&r->past.events, r->options, run_session(r));
+}
+
+static int open_far(struct run *r)
+{
+	int rc = far_run_open(&r->far, r->options);
+
+	if (rc == 0)
+		rc = watch_start(r, far_run_path(r->far), 0, 0);
+	if (rc == 0)
+		far_run_opened(r->far);
+	return rc;
 }
 
 /* With --leak-check all processes wait at their end for a scan; without, the launched program on
@@ -222,6 +203,8 @@ static int program_open(struct run *r, const struct winsize *screen)
 		return open_attach(r);
 	case OPTIONS_READ:
 		return watch_start(r, r->options->file, 0, 0);
+	case OPTIONS_FAR:
+		return open_far(r);
 	case OPTIONS_NONE:
 	case OPTIONS_LIST:
 	case OPTIONS_CLEAN:
@@ -321,7 +304,9 @@ struct output *run_output(const struct run *r)
 
 bool run_alive(const struct run *r)
 {
-	return r->child.pid ? !r->ended : session_alive(process_tree_session(r->watch));
+	if (r->child.pid)
+		return !r->ended;
+	return session_alive(process_tree_session(r->watch)) && far_run_is_open(r->far);
 }
 
 bool run_attached(const struct run *r)
@@ -372,7 +357,7 @@ static void child_poll(struct run *r)
  * recording that ended. */
 static void notice_update(struct run *r, const struct snapshot *s)
 {
-	const char *attached = attachment_notice(r->attachment);
+	const char *attached = r->far ? far_run_notice(r->far) : attachment_notice(r->attachment);
 	bool silent = s && s->state == SNAP_STARTING &&
 		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
 
@@ -399,6 +384,7 @@ struct snapshot *run_tick(struct run *r)
 	int error;
 
 	process_tree_poll(r->watch);
+	far_run_tick(r->far);
 	child_poll(r);
 	mark_timer_check(&r->marks, r->options->mark_every_ns, process_tree_session(r->watch));
 	process_tree_sample_adjust(r->watch);
@@ -446,147 +432,4 @@ bool run_ready(struct run *r, struct session *shown)
 		r->output_open = false;
 	child_poll(r);
 	return changed || r->ended != was_ended;
-}
-
-/* ---- the end ---- */
-
-void run_end(struct run *r)
-{
-	if (r->child.pid && !r->ended && kill(r->child.pid, SIGTERM) == 0) {
-		kill(r->child.pid, SIGCONT);
-		r->ending = true;
-	}
-}
-
-void run_end_expect(struct run *r)
-{
-	r->ending = true;
-}
-
-void run_hang_up(struct run *r)
-{
-	r->hang_up = true;
-}
-
-/* Closes the program's terminal since ours is gone: the kernel then hangs the program up. */
-static void terminal_drop(struct run *r)
-{
-	if (!r->hang_up || r->child.pty < 0)
-		return;
-	close(r->child.pty);
-	r->child.pty = -1;
-	r->output_open = false;
-	r->ending = true;
-}
-
-/* Waits for a program that was asked to end, and reads its output meanwhile. */
-static void end_await(struct run *r)
-{
-	uint64_t wait = r->hang_up ? HANG_UP_TIMEOUT_NS : END_TIMEOUT_NS;
-	uint64_t begin = clock_monotonic_ns();
-
-	while (r->ending && !r->ended && clock_monotonic_ns() - begin < wait) {
-		struct pollfd fds[RUN_FDS_MAX];
-		int n = run_fds(r, run_session(r), fds, RUN_FDS_MAX);
-
-		poll(fds, (nfds_t)n, 100);
-		run_ready(r, run_session(r));
-		if (!r->ended && target_is_ending(r->child.pid))
-			wait = ENDING_TIMEOUT_NS;
-	}
-}
-
-/* A launched program's segment, and that of a program that ended while we were attached: there may
- * be no one else to remove it. A file that the user names stays. */
-static bool is_ours_to_remove(const struct run *r)
-{
-	if (!r->watch || r->options->mode == OPTIONS_READ)
-		return false;
-	return r->child.pid ||
-	       session_identity(process_tree_session(r->watch))->state == HT_STATE_EXITED;
-}
-
-/* Whether to wait longer for the program's children. Those that were hung up with it get the time
- * that the machine needs to end them; the others get a moment. */
-static bool family_is_ending(struct run *r, uint64_t begin)
-{
-	struct process_tree_left left = process_tree_clear_hung_up(r->watch);
-	uint64_t waited = clock_monotonic_ns() - begin;
-
-	return left.running > 0 &&
-	       waited < (left.ending > 0 ? ENDING_TIMEOUT_NS : FAMILY_TIMEOUT_NS);
-}
-
-/* Waits for children that were hung up with the program. The first segment stays meanwhile: a child
- * that starts and does not find it takes our launch for over. */
-static void family_await(struct run *r)
-{
-	const struct timespec pause = { .tv_nsec = 20000000 };
-	uint64_t begin = clock_monotonic_ns();
-
-	if (!r->watch || !r->child.pid)
-		return;
-	while (r->ending && r->ended && family_is_ending(r, begin))
-		nanosleep(&pause, NULL);
-}
-
-/* Whoever waits for a report or a recording waits for names; a user who leaves the screen does not.
- */
-static void recording_end(struct run *r)
-{
-	const struct options *o = r->options;
-	uint64_t names = o->report || o->headless ? NAMES_TIMEOUT_NS : END_TIMEOUT_NS;
-
-	past_close(&r->past, r->watch, r->hang_up ? HANG_UP_TIMEOUT_NS : names);
-}
-
-void run_recording_end(struct run *r)
-{
-	if (r->recorded)
-		return;
-	r->recorded = true;
-	end_await(r);
-	recording_end(r);
-	if (r->watch)
-		event_option_end(&r->past.events, run_session(r));
-}
-
-int run_close(struct run *r)
-{
-	const char *kept = NULL;
-	int status = 0;
-
-	terminal_drop(r);
-	run_recording_end(r);
-	if (r->watch)
-		session_sample_leave(process_tree_session(r->watch));
-	if (r->ended)
-		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
-						     : WEXITSTATUS(r->wait_status);
-	family_await(r);
-	if (r->attachment && r->watch)
-		attachment_leave(r->attachment);
-	if (is_ours_to_remove(r))
-		kept = process_tree_remove(r->watch, r->ended && remains_is_crash(r->wait_status));
-	if (r->output_open && !r->ended && !r->hang_up)
-		output_leave(r->child.pty, r->child.pid);
-	remains_print(&(struct remains){ .child = r->child.pid,
-		.ended = r->ended,
-		.asked = r->ending,
-		.hung_up = r->hang_up,
-		.wait_status = r->wait_status,
-		.kept = kept });
-	if (r->watch && (r->child.pid || attachment_is_ours(r->attachment)))
-		process_tree_disown(r->watch);
-	output_free(r->output);
-	if (r->child.pty >= 0)
-		close(r->child.pty);
-	if (r->child_fd >= 0)
-		close(r->child_fd);
-	process_tree_free(r->watch);
-	attachment_free(r->attachment);
-	suppressions_free(r->suppressions);
-	prepare_end(r->prepared, false);
-	free(r);
-	return status;
 }

@@ -227,6 +227,18 @@ char *liveness_report(struct read_segment *segment, uint32_t segment_state)
 	return text_clean_copy(line, strlen(line));
 }
 
+/* A failure to read /proc, as for lack of descriptors, proves nothing. */
+bool liveness_is_here(pid_t pid, uint64_t start_ticks, uint32_t segment_state)
+{
+	uint64_t ticks;
+	int rc = proc_start_ticks(pid, &ticks);
+
+	if (rc == 0 ? ticks == start_ticks && !liveness_is_exiting(pid, segment_state)
+		    : rc != -ESRCH)
+		return true;
+	return pid == 0 && segment_state != HT_STATE_EXITED; /* as far as it is visible */
+}
+
 bool liveness_is_exiting(pid_t pid, uint32_t segment_state)
 {
 	struct proc_reading p = { 0 };

@@ -55,6 +55,9 @@ const char *liveness_signal(int signal, char name[LIVENESS_SIGNAL_MAX]);
  * the caller frees; NULL: neither. */
 char *liveness_report(struct read_segment *segment, uint32_t segment_state);
 
+/* Whether the process that began at `start_ticks` still runs the segment's image. One that is not
+ * visible from here (`pid` 0) does, until its segment says that it ended. */
+bool liveness_is_here(pid_t pid, uint64_t start_ticks, uint32_t segment_state);
 /* Whether the kernel takes apart a process whose segment says that it called exit. Its files may be
  * closed already. */
 bool liveness_is_exiting(pid_t pid, uint32_t segment_state);

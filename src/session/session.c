@@ -17,6 +17,7 @@
 #include "src/session/command_line.h"
 #include "src/session/liveness.h"
 #include "src/session/mapped.h"
+#include "src/session/process_figures.h"
 #include "src/session/retained.h"
 #include "src/session/said.h"
 #include "src/session/stack_registration.h"
@@ -33,7 +34,6 @@
 #include "src/util/text.h"
 
 #define SITES_MOST (1u << 20) /* sites shown: some 6 KB of our memory each, with names */
-#define PSS_SHARE  50u /* smaps_rollup may take 1/50 of the time; a large address space is slow */
 
 struct session {
 	unsigned refs; /* the opener's, and one per snapshot */
@@ -48,11 +48,11 @@ struct session {
 	struct read_site *sites;
 	struct model_site *plain;
 	uint32_t site_room, site_count, sites_known;
-	struct snap_proc proc;
+	struct process_figures figures;
 	uint64_t truncated; /* stacks without their outer frames */
 	struct ancestors ancestors;
 	struct wrong_frees wrong;
-	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
+	uint64_t ended_ns;
 	struct threads threads;
 	struct mapped mapped;
 	struct marks marks;
@@ -67,6 +67,7 @@ struct session {
 	char signal_name[LIVENESS_SIGNAL_MAX];
 	const char *notice;
 	struct snap_attach attach;
+	const struct far_moment *far; /* the process is on another machine; or NULL */
 	char *stopped; /* the library's report that it records nothing, or not all; or NULL */
 	struct liveness liveness;
 	struct sampling sampler;
@@ -85,7 +86,7 @@ static void identity_refresh(struct session *s)
 		now.state == HT_STATE_PREPARED || now.command_bytes == 0)
 		return;
 	s->identity = now;
-	if (s->pid == 0)
+	if (s->pid == 0 && !s->far)
 		s->pid = liveness_pid(s->segment, &now);
 	command_line_load(&s->command, &s->identity); /* without memory, the old one stays */
 }
@@ -94,7 +95,7 @@ static void identity_refresh(struct session *s)
 static int parts_make(
 	struct session *s, const char *path, const struct session_options *o, char *message)
 {
-	struct sym_options sym = { .use_debuginfod = o->debuginfod };
+	struct sym_options sym = { .use_debuginfod = o->debuginfod, .elsewhere = o->elsewhere };
 	const char *what = "cannot read the segment";
 	int rc;
 
@@ -155,7 +156,9 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	read_viewer_lock(s->segment);
 	s->refs = 1;
-	s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
+	s->far = o->far;
+	if (!s->far)
+		s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
 	liveness_open(&s->liveness, s->segment, &s->identity, o->alone);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	if (o->may_be_copy && liveness_is_copy(s->segment, &s->identity, s->pid))
@@ -229,12 +232,18 @@ bool session_alive(const struct session *s)
 	return s->state == SNAP_RUNNING || s->state == SNAP_STARTING;
 }
 
+/* The time by the clock that the program reads. */
+static uint64_t now_of(const struct session *s)
+{
+	return clock_monotonic_ns() + (s->far ? process_figures_ahead_ns(s->far) : 0);
+}
+
 static void end_as(struct session *s, enum snap_state state, int exit_status, int signal)
 {
 	s->state = state;
 	s->exit_status = exit_status;
 	s->signal = signal;
-	s->ended_ns = clock_monotonic_ns();
+	s->ended_ns = now_of(s);
 }
 
 void session_ended(struct session *s, int wait_status)
@@ -248,7 +257,7 @@ void session_ended(struct session *s, int wait_status)
 void session_usage(
 	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults)
 {
-	struct snap_proc *p = &s->proc;
+	struct snap_proc *p = &s->figures.proc;
 
 	p->hwm = p->valid && p->hwm > hwm_bytes ? p->hwm : hwm_bytes;
 	p->minor_faults = minor_faults;
@@ -288,6 +297,7 @@ void session_sample_leave(struct session *s)
 static struct marks_of marks_of(const struct session *s)
 {
 	return (struct marks_of){ .segment = s->segment,
+		.now_ns = now_of(s),
 		.identity = &s->identity,
 		.pid = s->pid,
 		.alive = s->state == SNAP_RUNNING };
@@ -366,61 +376,19 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 	return count;
 }
 
-static void fill_proc(struct session *s, uint64_t now)
-{
-	struct proc_reading r = { 0 };
-	bool with_pss = now >= s->pss_due_ns;
-
-	if (!session_alive(s) || s->pid == 0 || proc_read(s->pid, with_pss, &r) != 0)
-		return;
-	if (r.rss_bytes == 0 && s->proc.valid)
-		return; /* it is ending: the last reading is worth more */
-	if (with_pss) {
-		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
-		s->proc.pss = r.pss_bytes;
-		s->proc.have_pss = r.have_pss;
-	}
-	s->proc.valid = true;
-	s->proc.rss = r.rss_bytes;
-	s->proc.hwm = r.hwm_bytes;
-	s->proc.swap = r.swap_bytes;
-	s->proc.minor_faults = r.minor_faults;
-	s->proc.major_faults = r.major_faults;
-	s->proc.threads = r.threads;
-}
-
-static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
-{
-	h->segment_bytes = read_memory_bytes(s->segment);
-	h->viewer_cpu_ns = clock_process_cpu_ns();
-	if (s->ticked_ns && now > s->ticked_ns)
-		h->viewer_cpu_percent = 100.0 * (double)(h->viewer_cpu_ns - s->ticked_cpu_ns) /
-					(double)(now - s->ticked_ns);
-	s->ticked_ns = now;
-	s->ticked_cpu_ns = h->viewer_cpu_ns;
-	h->viewer_rss = proc_own_rss();
-}
-
 /* Checks whether the process still runs. Without its exit status, the state says only what is
  * known. */
 static void liveness(struct session *s, uint32_t segment_state)
 {
 	struct read_identity final;
-	uint64_t ticks;
-	int rc;
 
 	if (!session_alive(s))
 		return;
 	if (segment_state != HT_STATE_PREPARED)
 		s->state = SNAP_RUNNING;
-	rc = proc_start_ticks(s->pid, &ticks);
-	/* A failure to read /proc, as for lack of descriptors, proves nothing. */
-	if (rc == 0 ? ticks == s->identity.start_ticks &&
-				!liveness_is_exiting(s->pid, segment_state)
-		    : rc != -ESRCH)
+	if (s->far ? s->far->tick.alive
+		   : liveness_is_here(s->pid, s->identity.start_ticks, segment_state))
 		return;
-	if (s->pid == 0 && segment_state != HT_STATE_EXITED)
-		return; /* as far as it is visible from here */
 	/* The process may have ended after its state was read; now that state is final. */
 	if (read_identity(s->segment, &final) == 0)
 		segment_state = final.state;
@@ -486,7 +454,7 @@ static void fill_head(
 	wrong_frees_fill(&s->wrong, s->segment, t->sites, s->registration, s->model, h);
 	sampling_fill(&s->sampler, t, &h->sampling);
 	totals_histograms_fill(h, t);
-	h->proc = s->proc;
+	h->proc = s->figures.proc;
 }
 
 /* Completes the sites of a snapshot that was just made. */
@@ -504,7 +472,8 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		said_hear(&s->said, &s->marks, &of);
 		marks_read(&s->marks, &of, made);
 	}
-	live_walk_update(&s->live_walk, &live_walk, made);
+	if (!s->far) /* the copy has no live blocks */
+		live_walk_update(&s->live_walk, &live_walk, made);
 	retained_fill(&s->retained, made);
 }
 
@@ -515,7 +484,7 @@ struct snapshot *session_tick(struct session *s)
 	struct snapshot *made;
 	int rc;
 
-	*in = (struct model_input){ .now_ns = clock_monotonic_ns() };
+	*in = (struct model_input){ .now_ns = now_of(s) };
 	identity_refresh(s);
 	rc = read_totals(s->segment, &s->totals);
 	if (rc == 0)
@@ -527,11 +496,14 @@ struct snapshot *session_tick(struct session *s)
 	sites_register(s);
 	mapped_read(&s->mapped, s->segment, s->registration, totals, in);
 	stack_registration_collect(s->registration);
-	fill_proc(s, in->now_ns);
+	if (s->far)
+		process_figures_far(&s->figures, s->far);
+	else if (session_alive(s))
+		process_figures_read(&s->figures, s->pid);
 	liveness(s, totals->state);
 	if (!s->stopped)
 		s->stopped = liveness_report(s->segment, totals->state);
-	if (s->state == SNAP_RUNNING) {
+	if (s->state == SNAP_RUNNING && !s->far) {
 		liveness_check(&s->liveness, s->segment, totals->state, s->pid);
 		read_publish_clock(s->segment, in->now_ns);
 		sampling_update(&s->sampler, s->segment, s->pid, totals);
@@ -540,10 +512,12 @@ struct snapshot *session_tick(struct session *s)
 	in->sites = s->plain;
 	fill_head(s, totals, &in->head, in->now_ns);
 	threads_read(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
+	if (s->far)
+		process_figures_threads(s->far, s->threads.thread, in->head.nthreads);
 	said_threads_name(&s->said, s->threads.thread, in->head.nthreads);
 	threads_read_shares(&s->threads, s->segment, s->site_count, &in->head);
 	stack_registration_allocators(s->registration, &in->head);
-	fill_self(s, &in->head, in->now_ns);
+	process_figures_own(&s->figures, s->segment, &in->head);
 	made = model_tick(s->model, in);
 	if (made)
 		sites_complete(s, made);

@@ -13,6 +13,8 @@
 struct session;
 struct marks;
 struct said;
+struct far_moment;
+struct sym_elsewhere;
 
 struct session_options {
 	bool debuginfod;
@@ -21,6 +23,10 @@ struct session_options {
 	bool may_be_copy; /* the user named the file: it may be a copy */
 	bool alone; /* its children are not to be recorded */
 	pid_t pid; /* the process as we see it; 0: as the segment says */
+	/* The process is on another machine, and this is what is known of it there, beside its
+	 * segment; changed between ticks only, and as long as the session. NULL: it is here. */
+	const struct far_moment *far;
+	const struct sym_elsewhere *elsewhere; /* where its files are searched for then */
 };
 
 /* Opens and holds the segment at `path`. NULL and one line in `message` (READ_MESSAGE_MAX). */

@@ -12,11 +12,13 @@
 #include <elfutils/libdw.h>
 #include <stdatomic.h>
 #include "src/sym/elffile.h"
+#include "src/sym/sym_types.h"
 
 struct debugfile_dirs {
 	const char *root; /* prefix of the program's paths, "" for none */
 	const char *debug_dir; /* "/usr/lib/debug" */
 	bool use_debuginfod;
+	const struct sym_elsewhere *elsewhere; /* the program is on another machine; or NULL */
 	const atomic_bool *stop;
 };
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/sym/elsewhere.h"
 #include "src/sym/symtab.h"
 #include "src/sym/variables.h"
 #include "src/util/shortage.h"
@@ -68,6 +69,10 @@ static int file_open(
 
 	if (!is_file_path(m->path))
 		return -ENOENT;
+	if (dirs->elsewhere)
+		return shortage_has_memory(SPARE_BYTES)
+			       ? elsewhere_open(&o->file, m, dirs->elsewhere)
+			       : -ENOMEM;
 	if (snprintf(path, sizeof(path), "%s%s", dirs->root, m->path) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	rc = shortage_has_memory(SPARE_BYTES) ? elffile_open(&o->file, path) : -ENOMEM;

@@ -7,10 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where files of a program on another machine are searched for; each may be NULL. */
+struct sym_elsewhere {
+	const char *sysroot; /* its files, under their own paths */
+	const char
+		*binpath; /* directories, separated by colons, that hold files of the same names */
+	const char *objects; /* a directory of files by build-id */
+};
+
 struct sym_options {
 	bool use_debuginfod;
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	const char *root; /* prefix for module paths ("/proc/PID/root"), or NULL */
+	const struct sym_elsewhere *elsewhere; /* the program is on another machine; or NULL */
 };
 
 /* An object file that was mapped in the program. */

@@ -31,6 +31,8 @@ struct worker {
 	atomic_bool stop;
 	unsigned refs; /* main thread */
 	char *debug_dir, *root;
+	char *place[3]; /* of `elsewhere` */
+	struct sym_elsewhere elsewhere;
 	struct debugfile_dirs dirs;
 	struct resolve *resolve;
 };
@@ -154,6 +156,24 @@ static int locks_init(struct worker *w)
 	return 0;
 }
 
+/* False: no memory. */
+static bool place_take(const char **to, char **own, const char *from)
+{
+	*own = from ? strdup(from) : NULL;
+	*to = *own;
+	return !from || *own;
+}
+
+static bool elsewhere_take(struct worker *w, const struct sym_elsewhere *e)
+{
+	if (!e)
+		return true;
+	w->dirs.elsewhere = &w->elsewhere;
+	return place_take(&w->elsewhere.sysroot, &w->place[0], e->sysroot) &&
+	       place_take(&w->elsewhere.binpath, &w->place[1], e->binpath) &&
+	       place_take(&w->elsewhere.objects, &w->place[2], e->objects);
+}
+
 static int options_take(struct worker *w, const struct sym_options *o)
 {
 	w->debug_dir = strdup(o && o->debug_dir ? o->debug_dir : "/usr/lib/debug");
@@ -164,6 +184,8 @@ static int options_take(struct worker *w, const struct sym_options *o)
 		.use_debuginfod = o && o->use_debuginfod,
 		.stop = &w->stop,
 	};
+	if (!elsewhere_take(w, o ? o->elsewhere : NULL))
+		return ENOMEM;
 	w->resolve = resolve_new(&w->dirs);
 	return w->debug_dir && w->root && w->resolve ? 0 : ENOMEM;
 }
@@ -174,6 +196,8 @@ static void all_free(struct worker *w)
 	resolve_free(w->resolve);
 	free(w->debug_dir);
 	free(w->root);
+	for (int i = 0; i < 3; i++)
+		free(w->place[i]);
 	free(w);
 }
 

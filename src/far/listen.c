@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sockets of an agent (listen.h). */
+#include "src/far/listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 4
+
+/* A socket that nobody listens on any more is in the way of a new one. */
+static bool is_left_behind(const struct sockaddr_un *a)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof(*a)) != 0 &&
+		       errno == ECONNREFUSED;
+	struct stat st;
+
+	if (fd >= 0)
+		close(fd);
+	return refused && lstat(a->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	       st.st_uid == geteuid();
+}
+
+static int bind_private(int fd, const struct sockaddr_un *a)
+{
+	mode_t mask = umask(0177);
+	int rc = bind(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 ? 0 : -errno;
+
+	umask(mask);
+	return rc;
+}
+
+static int unix_listen(struct far_listener *l, const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int rc;
+
+	if (strlen(path) >= sizeof(a.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(a.sun_path, path);
+	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (l->fd < 0)
+		return -errno;
+	rc = bind_private(l->fd, &a);
+	if (rc == -EADDRINUSE && is_left_behind(&a) && unlink(path) == 0)
+		rc = bind_private(l->fd, &a);
+	if (rc == 0)
+		strcpy(l->path, path);
+	if (rc == 0 && listen(l->fd, BACKLOG) != 0)
+		rc = -errno;
+	return rc;
+}
+
+static int tcp_try(struct far_listener *l, const struct addrinfo *a)
+{
+	const int yes = 1;
+
+	l->fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+	if (l->fd < 0)
+		return -errno;
+	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(l->fd, a->ai_addr, a->ai_addrlen) == 0 && listen(l->fd, BACKLOG) == 0)
+		return 0;
+	return -errno;
+}
+
+static int tcp_listen(struct far_listener *l, const char *where)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const char *port = strrchr(where, ':');
+	struct addrinfo *all = NULL;
+	char address[256];
+	int rc = -EADDRNOTAVAIL;
+
+	if (!port || (size_t)(port - where) >= sizeof(address))
+		return -EINVAL;
+	memcpy(address, where, (size_t)(port - where));
+	address[port - where] = 0;
+	if (getaddrinfo(address, port + 1, &hints, &all) != 0)
+		return rc;
+	for (const struct addrinfo *a = all; a && rc != 0; a = a->ai_next) {
+		rc = tcp_try(l, a);
+		if (rc != 0 && l->fd >= 0)
+			close(l->fd);
+	}
+	freeaddrinfo(all);
+	if (rc != 0)
+		l->fd = -1;
+	return rc;
+}
+
+int far_listen(struct far_listener *l, const char *where)
+{
+	int rc;
+
+	*l = (struct far_listener){ .fd = -1 };
+	snprintf(l->said, sizeof(l->said), "%s", where);
+	rc = strncmp(where, "unix:", 5) == 0 ? unix_listen(l, where + 5) : tcp_listen(l, where);
+	if (rc != 0)
+		far_listen_close(l);
+	return rc;
+}
+
+/* The mode of the file keeps others out; root passes it. */
+static bool is_ours(int fd)
+{
+	struct ucred c;
+	socklen_t len = sizeof(c);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &len) == 0 &&
+	       (c.uid == geteuid() || c.uid == 0);
+}
+
+int far_listen_accept(struct far_listener *l, int timeout_ms)
+{
+	struct pollfd p = { l->fd, POLLIN, 0 };
+	int rc = poll(&p, 1, timeout_ms), fd;
+
+	if (rc <= 0)
+		return rc < 0 ? -errno : -ETIMEDOUT;
+	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!l->path[0] || is_ours(fd))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+void far_listen_close(struct far_listener *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	if (l->path[0])
+		unlink(l->path);
+	*l = (struct far_listener){ .fd = -1 };
+}
+
+int far_line_read(int fd, char *line, size_t cap, int timeout_ms)
+{
+	size_t n = 0;
+
+	while (n < cap) {
+		struct pollfd p = { fd, POLLIN, 0 };
+		int rc = poll(&p, 1, timeout_ms);
+
+		if (rc <= 0)
+			return rc < 0 ? -errno : -ETIMEDOUT;
+		if (read(fd, line + n, 1) != 1)
+			return -EPIPE;
+		if (line[n] == '\n') {
+			line[n] = 0;
+			return 0;
+		}
+		n++;
+	}
+	return -EMSGSIZE;
+}

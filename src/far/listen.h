@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sockets on which an agent waits for desks. Main thread of the agent. */
+#ifndef SRC_FAR_LISTEN_H
+#define SRC_FAR_LISTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FAR_LISTEN_TEXT 256
+
+struct far_listener {
+	int fd;
+	char path[108]; /* of a UNIX socket, which its end removes; "" */
+	char said[FAR_LISTEN_TEXT]; /* where it listens */
+};
+
+/*
+ * "unix:PATH", a socket that only this user can reach, or "ADDRESS:PORT". 0 or -errno; -EADDRINUSE:
+ * there is one already.
+ */
+int far_listen(struct far_listener *l, const char *where);
+/*
+ * Waits for a connection, `timeout_ms` at most (-1: for ever). The descriptor; -ETIMEDOUT, -EINTR,
+ * or -errno; -EACCES: another user's process connected to a UNIX socket, and was sent away.
+ */
+int far_listen_accept(struct far_listener *l, int timeout_ms);
+void far_listen_close(struct far_listener *l);
+/* Reads a line of less than `cap` bytes without its end, for `timeout_ms` at most. 0, -ETIMEDOUT,
+ * -EPIPE, -EMSGSIZE or -errno. */
+int far_line_read(int fd, char *line, size_t cap, int timeout_ms);
+
+#endif

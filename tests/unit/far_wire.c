@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What crosses between machines: frames, changed lines, the copy that they make, names of places.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/far/channel.h"
+#include "src/far/lines.h"
+#include "src/far/mirror.h"
+#include "src/far/moment.h"
+#include "src/far/peer.h"
+#include "tests/check.h"
+
+static struct bytes_cursor all_of(const struct bytes *b)
+{
+	return bytes_begin(b);
+}
+
+TEST(lines_that_change)
+{
+	uint64_t before[FAR_LINE_WORDS] = { 1, 2, 3 }, now[FAR_LINE_WORDS] = { 1, 5, 0 };
+	struct bytes b = { 0 };
+	struct bytes_cursor c;
+	struct far_line line;
+	uint64_t next = 0;
+
+	now[7] = UINT64_MAX;
+	far_lines_put(&b, &next, 4, before, now);
+	far_lines_put(&b, &next, 5, before, now); /* equal by now */
+	before[0] = 9;
+	far_lines_put(&b, &next, 100, before, now);
+	CHECK(b.len < 2 * FAR_LINE_ENCODED);
+	c = all_of(&b);
+	next = 0;
+	CHECK_INT(far_lines_get(&c, &next, &line), 1);
+	CHECK_INT(line.number, 4);
+	CHECK_INT(line.change[0], 0);
+	CHECK_INT(line.change[1], 3);
+	CHECK_INT((int64_t)line.change[2], -3);
+	CHECK_INT((int64_t)line.change[7], -1);
+	CHECK_INT(far_lines_get(&c, &next, &line), 1);
+	CHECK_INT(line.number, 100);
+	CHECK_INT((int64_t)line.change[0], -8);
+	CHECK_INT(far_lines_get(&c, &next, &line), 0);
+	bytes_free(&b);
+}
+
+/* Each beginning of a frame is lines, or an error; none reads on. */
+TEST(lines_cut)
+{
+	uint64_t before[FAR_LINE_WORDS] = { 0 }, now[FAR_LINE_WORDS];
+	struct bytes b = { 0 };
+	uint64_t next = 0;
+
+	for (unsigned i = 0; i < FAR_LINE_WORDS; i++)
+		now[i] = UINT64_MAX / (i + 1);
+	far_lines_put(&b, &next, 1u << 20, before, now);
+	for (size_t len = 0; len < b.len; len++) {
+		uint8_t *piece = malloc(len ? len : 1);
+		struct bytes_cursor c = { piece, piece + len, false };
+		struct far_line line;
+
+		memcpy(piece, b.data, len);
+		next = 0;
+		CHECK_INT(far_lines_get(&c, &next, &line), len ? -EPROTO : 0);
+		free(piece);
+	}
+	bytes_free(&b);
+}
+
+TEST(lines_out_of_range)
+{
+	static const uint8_t far_away[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1,
+		1 };
+	static const uint8_t nothing[] = { 1, 0 };
+	struct bytes_cursor c = { far_away, far_away + sizeof(far_away), false };
+	struct far_line line;
+	uint64_t next = 0;
+
+	CHECK_INT(far_lines_get(&c, &next, &line), -EPROTO);
+	c = (struct bytes_cursor){ nothing, nothing + sizeof(nothing), false };
+	next = 0;
+	CHECK_INT(far_lines_get(&c, &next, &line), -EPROTO);
+}
+
+/* ---- the copy ---- */
+
+static int add_line(struct far_mirror *m, uint64_t number, uint64_t word)
+{
+	uint64_t before[FAR_LINE_WORDS] = { 0 }, now[FAR_LINE_WORDS] = { word };
+	struct bytes b = { 0 };
+	uint64_t next = 0;
+	int rc;
+
+	far_lines_put(&b, &next, number, before, now);
+	rc = far_mirror_add(m, b.data, b.len);
+	bytes_free(&b);
+	return rc;
+}
+
+static uint64_t word_at(const struct far_mirror *m, uint64_t offset)
+{
+	FILE *f = fopen(far_mirror_path(m), "r");
+	uint64_t word = 0;
+
+	CHECK(f && fseek(f, (long)offset, SEEK_SET) == 0 && fread(&word, sizeof(word), 1, f) == 1);
+	if (f)
+		fclose(f);
+	return word;
+}
+
+TEST(mirror)
+{
+	struct far_mirror *m = far_mirror_new(1u << 20);
+	char path[4096];
+
+	CHECK(m != NULL);
+	CHECK_INT(add_line(m, 0, 7), 0);
+	CHECK_INT(add_line(m, 70, 8), 0);
+	CHECK_INT(word_at(m, 0), 0); /* not before the tick is whole */
+	CHECK_INT(far_mirror_commit(m), 0);
+	CHECK_INT(word_at(m, 0), 7);
+	CHECK_INT(word_at(m, 70 * 64), 8);
+	CHECK_INT(add_line(m, 70, 1), 0);
+	CHECK_INT(far_mirror_commit(m), 0);
+	CHECK_INT(word_at(m, 70 * 64), 9);
+	CHECK_INT(add_line(m, (1u << 20) / 64, 1), 0);
+	CHECK_INT(far_mirror_commit(m), -EPROTO);
+	strcpy(path, far_mirror_path(m));
+	CHECK_INT(access(path, F_OK), 0);
+	far_mirror_unlink(m);
+	CHECK_INT(access(path, F_OK), -1);
+	far_mirror_free(m);
+	CHECK(far_mirror_new(FAR_MIRROR_FILE + 1) == NULL);
+	CHECK_INT(errno, EFBIG);
+}
+
+/* ---- frames ---- */
+
+struct pair {
+	struct far_channel a, b;
+	int ab[2], ba[2];
+};
+
+static void pair_open(struct pair *p)
+{
+	CHECK(pipe(p->ab) == 0 && pipe(p->ba) == 0);
+	CHECK_INT(far_channel_open(&p->a, p->ba[0], p->ab[1]), 0);
+	CHECK_INT(far_channel_open(&p->b, p->ab[0], p->ba[1]), 0);
+}
+
+static void pair_close(struct pair *p)
+{
+	far_channel_free(&p->a);
+	far_channel_free(&p->b);
+	for (int i = 0; i < 2; i++) {
+		close(p->ab[i]);
+		close(p->ba[i]);
+	}
+}
+
+TEST(frames)
+{
+	struct far_frame f;
+	struct pair p;
+
+	pair_open(&p);
+	CHECK_INT(far_channel_send(&p.a, FAR_NEXT, NULL, 0, 1000), 0);
+	CHECK_INT(far_channel_send(&p.a, FAR_END, "why", 3, 1000), 0);
+	CHECK_INT(far_channel_fill(&p.b, 1000), 1);
+	CHECK_INT(far_channel_next(&p.b, &f), 1);
+	CHECK_INT(f.type, FAR_NEXT);
+	CHECK_INT(f.len, 0);
+	CHECK_INT(far_channel_next(&p.b, &f), 1);
+	CHECK_INT(f.type, FAR_END);
+	CHECK(f.len == 3 && memcmp(f.data, "why", 3) == 0);
+	CHECK_INT(far_channel_next(&p.b, &f), 0);
+	CHECK_INT(far_channel_fill(&p.b, 0), 0);
+	CHECK_INT(far_channel_send(&p.a, FAR_LINES, "", FAR_FRAME_MAX + 1, 0), -EMSGSIZE);
+	pair_close(&p);
+}
+
+/* What a login shell says comes first; a frame comes byte by byte. */
+TEST(banner_then_bytes)
+{
+	static const char sent[] =
+		"Welcome to heaptop\r\nLast login: never\r\n" FAR_MAGIC "E\3\0\0\0why";
+	struct far_channel c;
+	struct far_frame f;
+	int in[2], out[2], rc = 0;
+
+	CHECK(pipe(in) == 0 && pipe(out) == 0);
+	CHECK_INT(far_channel_open(&c, in[0], out[1]), 0);
+	for (size_t i = 0; i < sizeof(sent) - 1; i++) {
+		CHECK_INT(rc, 0);
+		CHECK_INT(write(in[1], &sent[i], 1), 1);
+		CHECK_INT(far_channel_fill(&c, 1000), 1);
+		rc = far_channel_next(&c, &f);
+	}
+	CHECK_INT(rc, 1);
+	CHECK(f.len == 3 && memcmp(f.data, "why", 3) == 0);
+	close(in[1]);
+	CHECK_INT(far_channel_fill(&c, 1000), -EPIPE);
+	far_channel_free(&c);
+	close(in[0]);
+	close(out[0]);
+	close(out[1]);
+}
+
+TEST(too_much)
+{
+	static const uint8_t head[] = { 'L', 1, 0, 0x10,
+		0 }; /* a byte more than a frame may have */
+	struct far_frame f;
+	struct pair p;
+
+	pair_open(&p);
+	CHECK_INT(write(p.ab[1], head, sizeof(head)), sizeof(head));
+	CHECK_INT(far_channel_fill(&p.b, 1000), 1);
+	CHECK_INT(far_channel_next(&p.b, &f), -EPROTO);
+	pair_close(&p);
+}
+
+TEST(no_magic)
+{
+	static char noise[FAR_BANNER_MAX + 2];
+	struct far_channel c = { 0 };
+	struct far_frame f;
+	char line[32];
+
+	memset(noise, 'x', sizeof(noise));
+	memcpy(noise, "sh: no\n", 7);
+	bytes_add(&c.got, noise, 100);
+	CHECK_INT(far_channel_next(&c, &f), 0);
+	far_channel_banner(&c, line, sizeof(line));
+	CHECK_STR(line, "sh: no");
+	bytes_add(&c.got, noise, sizeof(noise));
+	CHECK_INT(far_channel_next(&c, &f), -EPROTO);
+	far_channel_free(&c);
+}
+
+TEST(process)
+{
+	const struct proc_reading r = { .state = 'S',
+		.rss_bytes = UINT64_C(1) << 40,
+		.minor_faults = 3,
+		.pss_bytes = 5,
+		.have_pss = true,
+		.threads = 2 };
+	const struct far_thread named[2] = { { 11, "main" }, { 12, "a\033[2J" } };
+	struct far_moment m = { 0 };
+	struct bytes b = { 0 };
+	struct bytes_cursor c;
+
+	far_process_put(&b, &r, named, 2);
+	c = all_of(&b);
+	CHECK_INT(far_process_get(&c, &m), 0);
+	CHECK(m.has_process && m.process.have_pss);
+	CHECK_INT(m.process.rss_bytes, r.rss_bytes);
+	CHECK_INT(m.process.threads, 2);
+	CHECK_INT(m.nthreads, 2);
+	CHECK_STR(m.threads[0].name, "main");
+	CHECK(strchr(m.threads[1].name, '\033') == NULL);
+	for (size_t len = 0; len < b.len; len++) {
+		c = (struct bytes_cursor){ b.data, b.data + len, false };
+		CHECK_INT(far_process_get(&c, &m), -EPROTO);
+	}
+	CHECK_INT(m.nthreads, 2); /* as before */
+	free(m.threads);
+	bytes_free(&b);
+}
+
+/* ---- places ---- */
+
+static int parse(const char *text, struct far_place *out)
+{
+	static char url[256];
+	const char *why = NULL;
+	int rc;
+
+	*out = (struct far_place){ 0 };
+	snprintf(url, sizeof(url), "%s", text);
+	rc = far_place_parse(url, out, &why);
+	CHECK((rc == 0) == (why == NULL));
+	return rc;
+}
+
+TEST(places)
+{
+	struct far_place p;
+
+	CHECK_INT(parse("ssh://box/12", &p), 0);
+	CHECK_STR(p.host, "box");
+	CHECK_STR(p.process, "12");
+	CHECK(p.port == NULL);
+	CHECK_INT(parse("ssh://me@box.example.org:2222/redis-server", &p), 0);
+	CHECK_STR(p.host, "me@box.example.org");
+	CHECK_STR(p.port, "2222");
+	CHECK_STR(p.process, "redis-server");
+	CHECK_INT(parse("ssh://[::1]:22/12", &p), 0);
+	CHECK_STR(p.host, "[::1]");
+	CHECK_STR(p.port, "22");
+}
+
+TEST(places_refused)
+{
+	static const char *const bad[] = { "ssh://-oProxyCommand=x/1",
+		"ssh://me@-oProxyCommand=x/1", "ssh://-l@box/1", "ssh://box", "ssh://box/",
+		"ssh:///12", "ssh://box/1;reboot", "ssh://box/$(x)", "ssh://box/-a",
+		"ssh://box/a b", "ssh://bo x/1", "ssh://box:/1", "ssh://box:x/1", "ssh://box:-1/1",
+		"ssh://a;b/1", "ssh://a b@box/1", "http://box/1" };
+	struct far_place p;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (parse(bad[i], &p) == 0)
+			CHECK_STR(bad[i], "refused");
+}
+
+int main(void)
+{
+	RUN(lines_that_change);
+	RUN(lines_cut);
+	RUN(lines_out_of_range);
+	RUN(mirror);
+	RUN(frames);
+	RUN(banner_then_bytes);
+	RUN(too_much);
+	RUN(no_magic);
+	RUN(process);
+	RUN(places);
+	RUN(places_refused);
+	return check_end();
+}
