@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Refusals (check.h): all that can be known of a process by looking. Sources: proc(5), ptrace(2)
- * "Ptrace access mode checking", Documentation/admin-guide/LSM/Yama.rst.
+ * Refusals (check.h): all that can be known of a process by looking. Sources: proc(5).
  */
 #include "src/attach/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/attach/denial.h"
 #include "src/attach/terms.h"
 #include "src/proc/proc.h"
 #include "src/target/executable.h"
 #include "src/trace/stop.h"
 
 #define YAMA	      "/proc/sys/kernel/yama/ptrace_scope"
+#define DENY_PTRACE   "/sys/fs/selinux/booleans/deny_ptrace"
 #define FLAG_KTHREAD  0x00200000u /* PF_KTHREAD, in field 9 of stat */
 #define PATH_MAX_HERE 64
 
@@ -78,46 +80,65 @@ static int by_tracer(struct subject *s)
 	return 0;
 }
 
-static long yama_scope(void)
+/* The text of a file that holds little; "" if there is none. */
+static void line_read(const char *path, char *text, size_t size)
 {
-	char text[16];
+	if (proc_file_read(path, text, size) <= 0)
+		text[0] = '\0';
+}
 
-	return proc_file_read(YAMA, text, sizeof(text)) > 0 ? strtol(text, NULL, 10) : 0;
+static void label_read(const char *pid, char *label)
+{
+	char path[PATH_MAX_HERE], text[256];
+
+	snprintf(path, sizeof(path), "/proc/%s/attr/current", pid);
+	line_read(path, text, sizeof(text));
+	denial_label(text, label);
+}
+
+static bool has_capability(void)
+{
+	const char *line;
+	char text[4096];
+
+	line_read("/proc/self/status", text, sizeof(text));
+	line = strstr(text, "\nCapEff:");
+	return line &&
+	       (strtoull(line + sizeof("\nCapEff:") - 1, NULL, 16) >> CAP_SYS_PTRACE & 1) != 0;
+}
+
+/* Whether it is in another user namespace; not known where that may not be read. */
+static bool is_apart(const char *pid)
+{
+	char path[PATH_MAX_HERE];
+	struct stat its, ours;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/user", pid);
+	return stat(path, &its) == 0 && stat("/proc/self/ns/user", &ours) == 0 &&
+	       its.st_ino != ours.st_ino;
 }
 
 static int refuse_permission(struct subject *s, int rc)
 {
-	long scope = yama_scope();
-	char path[PATH_MAX_HERE];
+	struct denial_facts f = { .uid = getuid(),
+		.euid = geteuid(),
+		.may_trace = has_capability(),
+		.owner = s->proc.uid };
+	char pid[16], text[ATTACH_MESSAGE_MAX], path[PATH_MAX_HERE];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)s->pid);
-	if (scope == 3)
-		return refuse(s, rc,
-			"this system lets nobody trace a process until it is started again "
-			"(" YAMA " is 3); start the program with heaptop");
-	if (geteuid() == 0)
-		return refuse(s, rc,
-			"a security policy forbids it even to root (AppArmor, SELinux, or a "
-			"container "
-			"without CAP_SYS_PTRACE)");
-	if (s->proc.uid != getuid())
-		return refuse(s, rc, "it is another user's; run heaptop as root");
-	if (stat(path, &st) == 0 && st.st_uid != getuid())
-		return refuse(s, rc,
-			"it protects itself, or was given privileges (it is not dumpable); run "
-			"heaptop as root");
-	if (scope == 1)
-		return refuse(s, rc,
-			"this system lets a user trace only what he has started (" YAMA
-			" is 1); run heaptop as root, or: sudo sysctl kernel.yama.ptrace_scope=0");
-	if (scope == 2)
-		return refuse(s, rc,
-			"this system lets only root trace processes (" YAMA
-			" is 2); run heaptop as root");
-	return refuse(s, rc,
-		"a security policy forbids it (AppArmor, SELinux, or a container); run heaptop as "
-		"root, outside");
+	snprintf(pid, sizeof(pid), "%d", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	f.private = stat(path, &st) == 0 && st.st_uid != s->proc.uid;
+	f.apart = is_apart(pid);
+	line_read(YAMA, text, sizeof(text));
+	f.scope = strtol(text, NULL, 10);
+	line_read(DENY_PTRACE, text, sizeof(text));
+	f.deny_ptrace = text[0] == '1';
+	label_read("self", f.label);
+	label_read(pid, f.its_label);
+	denial_explain(&f, text, sizeof(text));
+	return refuse(s, rc, "%s", text);
 }
 
 /* To open its memory asks the kernel the same as to trace it. */
@@ -159,19 +180,10 @@ static int by_executable(struct subject *s)
 
 static int by_protection(struct subject *s)
 {
-	const char *features = strstr(s->status, "\nx86_Thread_features:");
-	size_t line = features ? strcspn(features + 1, "\n") : 0;
+	int rc;
+	const char *why = denial_protection(s->status, s->proc.filters, geteuid() == 0, &rc);
 
-	if (features && memmem(features, line, "shstk", 5))
-		return refuse(s, -ENOTSUP,
-			"it has a shadow stack, which does not let it be called from outside; "
-			"start it "
-			"with heaptop, or with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
-	if (s->proc.filters > 0 && geteuid() != 0)
-		return refuse(s, -EPERM,
-			"it has a seccomp filter, which may kill it for what a recorder needs; run "
-			"heaptop as root, or start it with heaptop");
-	return 0;
+	return why ? refuse(s, rc, "%s", why) : 0;
 }
 
 int attach_check_process(pid_t pid, char *message)

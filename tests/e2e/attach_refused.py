@@ -12,13 +12,27 @@ from proving import B, Skip, case, check, check_equal, need, run_cases, scratch,
 
 TOOL = os.path.join(B, "tests/tools/attach")
 SOURCE = """
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
-int main(void)
+static int guard(const char *how)
+{
+	struct sock_filter allow = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
+	struct sock_fprog filter = { 1, &allow };
+	if (strcmp(how, "private") == 0)
+		return prctl(PR_SET_DUMPABLE, 0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return 1;
+	return strcmp(how, "filtered") == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0;
+}
+int main(int argc, char **argv)
 {
 	void *volatile p = malloc(10);
-	if (write(1, "x", 1) != 1)
+	if ((argc > 1 && guard(argv[1])) || write(1, "x", 1) != 1)
 		return 1;
 	free(p);
 	while (poll(NULL, 0, 20) == 0)
@@ -29,8 +43,8 @@ int main(void)
 
 
 class Program:
-    def __init__(self, path, **how):
-        self.process = subprocess.Popen([path], stdout=subprocess.PIPE, **how)
+    def __init__(self, path, *arguments, **how):
+        self.process = subprocess.Popen([path, *arguments], stdout=subprocess.PIPE, **how)
         check_equal(self.process.stdout.read(1), b"x", "it runs")
         self.pid = self.process.pid
 
@@ -157,6 +171,52 @@ def _():
         raise Skip("needs root, to be another user")
     program = Program(build("one"), preexec_fn=become_nobody)
     check_equal(ask(program.pid, "check", preexec_fn=become_nobody)["result"], 0, "it can be")
+    program.end()
+
+
+def goes_both_ways(program, **how):
+    said = ask(program.pid, "begin", **how)
+    check(said["result"] == 0, said["message"])
+    check_equal(ask(program.pid, "end", **how)["result"], 0, "detaching")
+
+
+def by_root_alone(how, word):
+    """To its own user it is refused, by root attached to."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to be another user")
+    program = Program(build("one"), how, preexec_fn=become_nobody)
+    said = ask(program.pid, "check", preexec_fn=become_nobody)
+    check(said["result"] != 0 and word in said["message"] and "as root" in said["message"], said["message"])
+    goes_both_ways(program)
+    program.end()
+
+
+@case("a process that is not dumpable is refused to its user, not to root")
+def _():
+    by_root_alone("private", "not dumpable")
+
+
+@case("a process with a seccomp filter is refused to its user, not to root")
+def _():
+    by_root_alone("filtered", "seccomp")
+
+
+@case("a process that gains no privileges is attached to as any other")
+def _():
+    program = Program(build("one"), "plain")
+    goes_both_ways(program)
+    program.end()
+
+
+@case("root without the capability to trace is refused, with what a container needs")
+def _():
+    if os.geteuid() != 0:
+        raise Skip("needs root, to be without a capability")
+    program = Program(build("one"), preexec_fn=become_nobody)
+    done = subprocess.run([need("setpriv"), "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace", TOOL, str(program.pid), "check"],
+                          stdout=subprocess.PIPE, timeout=60, check=False)
+    said = json.loads(done.stdout)
+    check(said["result"] != 0 and "--cap-add=SYS_PTRACE" in said["message"], said["message"])
     program.end()
 
 

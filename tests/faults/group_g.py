@@ -447,6 +447,19 @@ def not_traceable():
         cycles(program, 1)
 
 
+@row("G26", "a program that is not dumpable is refused to root, or to its user without the reason")
+def not_dumpable():
+    page_reachable()
+    with as_nobody() as (nobody, folder), running("attach_sandbox", "private", prefix=nobody, HEAPTOP_DIR=folder) as program:
+        same = Same(program.pid)
+        refused(program.pid, says="not dumpable", prefix=nobody)
+        for _ in range(times(2, 100)):
+            begin(program.pid, HEAPTOP_DIR=folder)
+            program.goes_on()
+            end(program.pid, HEAPTOP_DIR=folder)
+            same.check()
+
+
 def tracer(pid):
     with open("/proc/%d/status" % pid, encoding="ascii", errors="replace") as f:
         return int(next(line.split()[1] for line in f if line.startswith("TracerPid:")))

@@ -38,11 +38,13 @@ static uint64_t timeout_ns(void)
 static int segment_make(pid_t pid, char *path, char *message)
 {
 	struct prepared *p = prepare_segment(DEPTH, message);
+	int rc;
 
 	if (!p)
 		return -1;
 	snprintf(path, PATH_BYTES, "%s", prepare_path(p));
-	return prepare_bind(p, pid);
+	rc = prepare_bind(p, pid);
+	return rc != 0 ? rc : prepare_give(p, pid);
 }
 
 /* build/libheaptop.so, from build/tests/tools. NULL: it is not there. */

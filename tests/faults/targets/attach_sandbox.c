@@ -3,7 +3,10 @@
  * A program under a seccomp filter that kills it for each system call that makes a file, thread or
  * process; it allocates, and sleeps in between.
  *
- *	attach_sandbox PAGE [tight]    tight: nor may it map memory; its heap is large enough before
+ *	attach_sandbox PAGE [tight|private]
+ *
+ * tight: nor may it map memory; its heap is large enough before. private: no filter, but it is not
+ * dumpable and gains no privileges.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -38,6 +41,12 @@ static void filter_set(int tight)
 		_exit(2);
 }
 
+static void privacy_set(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0))
+		_exit(2);
+}
+
 int main(int argc, char **argv)
 {
 	struct timespec nap = { .tv_nsec = 5000000 };
@@ -49,7 +58,10 @@ int main(int argc, char **argv)
 	page_open(argv[1]);
 	large = malloc(100000);
 	free(large);
-	filter_set(argc > 2 && strcmp(argv[2], "tight") == 0);
+	if (argc > 2 && strcmp(argv[2], "private") == 0)
+		privacy_set();
+	else
+		filter_set(argc > 2);
 	page_ready();
 	while (!page_stopped()) {
 		page_allocate(&state);
