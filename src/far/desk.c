@@ -16,6 +16,7 @@
 #include "src/util/error_hint.h"
 #include "src/util/text.h"
 
+#define LAST_MS 500 /* for what a peer that has ended said last */
 #define SEND_MS 10000 /* a peer that takes nothing for so long is lost */
 
 /* What is awaited, besides a tick. */
@@ -160,13 +161,16 @@ static void failed(struct far_desk *d, int rc)
 {
 	char line[FAR_PEER_MESSAGE], banner[128];
 
-	far_peer_listen(&d->peer);
+	while (!d->line.begun && d->line.got.len < FAR_BANNER_MAX &&
+		far_channel_fill(&d->line, LAST_MS) == 1)
+		(void)far_channel_next(&d->line, &(struct far_frame){ 0 });
+	far_peer_listen(&d->peer, rc == -EPIPE ? LAST_MS : 0);
 	far_channel_banner(&d->line, banner, sizeof(banner));
 	if (d->ended[0])
 		return;
 	if (!d->line.begun && d->peer.last[0])
 		snprintf(line, sizeof(line), "no answer from heaptop there: %.200s", d->peer.last);
-	else if (!d->line.begun && banner[0])
+	else if (!d->line.begun && banner[0] && rc != -EPROTO)
 		snprintf(line, sizeof(line), "no heaptop answers there, but: %s", banner);
 	else if (rc == -EPROTO)
 		snprintf(line, sizeof(line), "what comes from there is no heap of a program");
@@ -201,7 +205,7 @@ static int step(struct far_desk *d, int timeout_ms)
 {
 	int rc = far_channel_fill(&d->line, timeout_ms), taken;
 
-	far_peer_listen(&d->peer);
+	far_peer_listen(&d->peer, 0);
 	if (rc == -EINTR)
 		return rc;
 	/* What came before the end is taken. */

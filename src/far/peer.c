@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include "src/util/text.h"
 
 #define ARGUMENTS_MAX 12
-#define END_WAITS     50 /* of 20 ms: then the command is told to end */
+#define END_WAITS     500 /* of 20 ms, to detach: then the command is told to end */
 
 extern char **environ;
 
@@ -266,12 +267,19 @@ static void line_keep(struct far_peer *p, const char *from, const char *to)
 		text_clean(p->last, sizeof(p->last), from, (size_t)(to - from));
 }
 
-void far_peer_listen(struct far_peer *p)
+static ssize_t said_read(struct far_peer *p, char *buf, size_t cap, int wait_ms)
+{
+	struct pollfd f = { p->said, POLLIN, 0 };
+
+	return p->said >= 0 && poll(&f, 1, wait_ms) > 0 ? read(p->said, buf, cap) : 0;
+}
+
+void far_peer_listen(struct far_peer *p, int wait_ms)
 {
 	char buf[4096];
 	ssize_t n;
 
-	while (p->said >= 0 && (n = read(p->said, buf, sizeof(buf))) > 0) {
+	while ((n = said_read(p, buf, sizeof(buf), wait_ms)) > 0) {
 		const char *from = buf, *end = buf + n, *line;
 
 		while ((line = memchr(from, '\n', (size_t)(end - from)))) {

@@ -41,8 +41,8 @@ int far_place_check_process(const char *text);
 
 /* 0, or -errno and a line in `message`. */
 int far_peer_open(struct far_peer *p, const struct far_place *where, char *message);
-/* Reads what the command has said so far. */
-void far_peer_listen(struct far_peer *p);
+/* Reads what the command has said, and what it says until it ends, for `wait_ms` at most. */
+void far_peer_listen(struct far_peer *p, int wait_ms);
 /* Closes the connection and ends the command. */
 void far_peer_close(struct far_peer *p);
 
