@@ -51,8 +51,8 @@ struct tui_source {
 	bool (*ready)(void *ctx);
 	/*
 	 * The program's terminal, for the Output tab: the number of lines kept, and line `i` (0:
-	 * the oldest), valid until the next call. NULL: there is no such tab (attached, or
-	 * redirected).
+	 * the oldest; empty beyond the last), valid until the next call. NULL: there is no such tab
+	 * (attached, or redirected).
 	 */
 	size_t (*output_lines)(void *ctx);
 	void (*output_line)(void *ctx, size_t i, struct term_line *out);

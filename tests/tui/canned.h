@@ -381,7 +381,7 @@ static inline void canned_maps(struct snapshot *s, const struct canned *c)
 		mapped[i] = (struct snap_site){ .id = (uint32_t)(9001 + i),
 			.kind = i ? SNAP_SHM : SNAP_MMAP,
 			.alloc_function = i ? "shmat" : "mmap",
-			.stack = s->sites[i].stack,
+			.stack = &canned_rows[i].stack,
 			.allocs = 4,
 			.frees = 1,
 			.live_blocks = 3,
