@@ -164,7 +164,7 @@ EXE := $(B)/heaptop
 # The viewer without main, for the tests: a thin archive, so that each links only what it calls.
 VIEWER := $(B)/viewer.a
 
-# Completion is made from the option table, by way of --help.
+# Completion is made from the option table, by way of --help all.
 COMPLETION := $(B)/completion/heaptop.bash $(B)/completion/heaptop.zsh $(B)/completion/heaptop.fish
 
 all: $(LIB) $(EXE) $(B)/demo $(COMPLETION)
@@ -172,7 +172,7 @@ all: $(LIB) $(EXE) $(B)/demo $(COMPLETION)
 $(COMPLETION): $(B)/completion/heaptop.%: $(EXE) src/run/completion.awk
 	$(call say,AWK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(EXE) --help >$@.help && awk -v shell=$* -v heaptop=$(EXE) -f src/run/completion.awk <$@.help >$@ && rm $@.help
+	$(Q)$(EXE) --help all >$@.help && awk -v shell=$* -v heaptop=$(EXE) -f src/run/completion.awk <$@.help >$@ && rm $@.help
 
 $(B)/so/%.o: %.c Makefile
 	$(call say,CC.so,$<)

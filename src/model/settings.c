@@ -307,22 +307,14 @@ static bool is_newer(const struct settings *s)
 	return s->version > SETTINGS_VERSION;
 }
 
-static const char *line_keep(struct settings *s, const char *key, const char *value)
-{
-	size_t used = strlen(s->kept);
-
-	if (used + strlen(key) + strlen(value) + 5 >= sizeof(s->kept))
-		return "too many unknown lines";
-	snprintf(s->kept + used, sizeof(s->kept) - used, "%s = %s\n", key, value);
-	return NULL;
-}
-
 /* The error in the line, or NULL. *kept: the line will be written back unchanged. */
 static const char *line_read(struct settings *s, char *line, bool *kept)
 {
 	char *equals = strchr(line, '='), *key, *value;
 
 	line = trimmed(line);
+	if (*line == '[' || s->profiles[0])
+		return settings_kept_section(s->profiles, line);
 	if (!*line || *line == '#')
 		return NULL;
 	if (!equals)
@@ -352,7 +344,7 @@ static const char *line_read(struct settings *s, char *line, bool *kept)
 		       : *kept				 ? "not all of these are columns"
 							 : "no such value";
 	}
-	if (line_keep(s, key, value))
+	if (settings_kept_line(s->kept, key, value))
 		return "too many unknown lines";
 	*kept = true;
 	return is_newer(s) ? NULL : "no such key";
@@ -451,6 +443,8 @@ void settings_format(const struct settings *s, struct strbuf *out)
 	ignored_write(&s->only, "only", out);
 	if (s->kept[0])
 		strbuf_printf(out, "\n# unknown to this version\n%s", s->kept);
+	if (s->profiles[0])
+		strbuf_printf(out, "\n%s", s->profiles);
 }
 
 /* ---- rules and columns -------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "src/model/groups.h"
 #include "src/model/ignored.h"
 #include "src/model/columns.h"
+#include "src/model/settings_kept.h"
 #include "src/util/strbuf.h"
 
 #define SETTINGS_VERSION     1u
@@ -16,7 +17,6 @@
 #define SETTINGS_RULE_MAX    96u
 #define SETTINGS_LIST_MAX    320u
 #define SETTINGS_IGNORED     8u
-#define SETTINGS_KEPT_MAX    4096u
 #define SETTINGS_TROUBLE_MAX 200u
 
 /* The refresh, here, on the command line and on the screen: faster is unreadable and only costs. */
@@ -81,6 +81,9 @@ struct settings {
 	} ignore, only;
 	unsigned version; /* version of the text: ours or a newer one, which is kept */
 	char kept[SETTINGS_KEPT_MAX]; /* unknown lines, for example of newer versions */
+	/* The sections "[profile NAME]" and their lines, which follow all settings;
+	 * src/run/profile.h reads them. */
+	char profiles[SETTINGS_PROFILES_MAX];
 	/* The first invalid line that settings_format would not write back; 0: none. */
 	unsigned lost_line;
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Completion for bash, zsh or fish (-v shell=...) from what `heaptop --help` prints, so that it
+# Completion for bash, zsh or fish (-v shell=...) from what `heaptop --help all` prints, so that it
 # offers what the option table has. What the word after an option stands for says what is offered
 # there; a word that is not known here is an error, so that a new one gets its line in BEGIN. Values
 # that are words are those that the option lists for "help" (-v heaptop=PROGRAM).
@@ -10,14 +10,15 @@ BEGIN {
 	kind["PID"] = "run";     value["PID"] = "-l 2>/dev/null | awk '$2 == \"running\" { print $1 }'"
 	kind["NAME"] = "run";    value["NAME"] = "-a -b 2>/dev/null | awk 'NR > 1 { sub(\".*/\", \"\", $4); sub(\"^-|:$\", \"\", $4); print $4 }' | sort -u"
 	kind["COLUMN"] = "run";  value["COLUMN"] = "-s help 2>/dev/null | awk 'END { print \"help\" } { print $1 }'"
+	kind["PROFILE"] = "run"; value["PROFILE"] = "--profile help 2>/dev/null | awk 'END { print \"help\" } { print $1 }'"
 	kind["FILE"] = kind["PATH"] = "files"
-	kind["DIRS"] = "dirs"
+	kind["DIRS"] = kind["DIR"] = "dirs"
 	kind["FMT"] = kind["VALUE"] = kind["CLASS"] = kind["BY"] = kind["KINDS"] = kind["RULES"] = kind["WHEN"] = "words"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
 	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"
 	kind["TIME"] = "words"; value["TIME"] = "peak end 50%"
 	kind["SIZE"] = "words"; value["SIZE"] = "0 32M 256M 1G"
-	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
+	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = kind["COMMAND"] = kind["WHERE"] = "any"
 }
 
 function fail(why) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The settings file: $XDG_CONFIG_HOME/heaptop/config, or ~/.config/heaptop/config. An error in it
- * is reported in one line and never keeps heaptop from running. Main thread.
+ * The settings of a run: those of the settings file, where the command line gave no option. Main
+ * thread.
  */
 #ifndef SRC_RUN_CONFIG_H
 #define SRC_RUN_CONFIG_H
@@ -23,17 +23,7 @@ void config_take(struct config *c, struct options *o);
 /* Applies the user's naming rules to all names from now on. */
 void config_rules(const struct settings *s);
 
-/* The steps of config_take. */
-/*
- * Fills in defaults, then the file's settings. Adds a line "PATH:12: what" to `troubles` for each
- * error.
- */
-void config_load(struct settings *s, struct strbuf *troubles);
-/*
- * Rewrites the file atomically; unknown lines are kept. If something in it would be lost, nothing
- * is written: -EBUSY. 0 or -errno, and the outcome as a line in `msg`.
- */
-int config_save(const struct settings *s, char *msg, size_t cap);
+/* The step of config_take that needs no file. */
 /* Applies the settings to the options that the command line did not give, and the given options to
  * the settings. Options point to rules in `s`. */
 void config_apply(struct settings *s, struct options *o);

@@ -8,26 +8,25 @@
 
 #define HELP_INDENT 29 /* fits the longest option with its argument */
 
-/* Headings, those of heaptop(1), each above the option that begins its group. */
+/* Groups, the sections of heaptop(1): the option that each begins with, and the word behind --help
+ * that asks for it. */
 static const struct {
-	const char *option, *heading;
+	const char *option, *word, *heading;
 } groups[] = {
-	{ "attach", "What to watch" },
-	{ "record", "The past" },
-	{ "delay", "Screen and frames" },
-	{ "report", "Report" },
-	{ "leak-check", "Leaks" },
-	{ "depth", "Recording" },
-	{ "show-hidden", "Names and appearance" },
-	{ "version", "Help" },
+	{ "attach", "watch", "What to watch" },
+	{ "record", "past", "The past" },
+	{ "delay", "screen", "Screen and frames" },
+	{ "report", "report", "Report" },
+	{ "leak-check", "leaks", "Leaks" },
+	{ "depth", "recording", "Recording" },
+	{ "show-hidden", "names", "Names and appearance" },
+	{ "profile", "general", "General" },
 };
+#define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
-static void heading(const char *option, FILE *out)
-{
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(groups[i].option, option))
-			fprintf(out, "%s%s:\n", i ? "\n" : "", groups[i].heading);
-}
+/* Those that a newcomer needs, besides the ways to call heaptop. */
+static const char *const first[] = { "report", "leak-check", "fail-on", "record", "sample",
+	"profile" };
 
 static void help_row(const struct option_row *r, FILE *out)
 {
@@ -44,7 +43,36 @@ static void help_row(const struct option_row *r, FILE *out)
 	fprintf(out, "%-*s %s\n", HELP_INDENT, left, r->help);
 }
 
-void option_help_print(FILE *out)
+/* The group that begins at this row, or GROUPS. */
+static size_t group_at(const struct option_row *r)
+{
+	size_t i = 0;
+
+	while (i < GROUPS && strcmp(groups[i].option, r->name) != 0)
+		i++;
+	return i;
+}
+
+/* One group, or with GROUPS all of them. */
+static void groups_print(size_t wanted, FILE *out)
+{
+	size_t now = GROUPS;
+
+	for (const struct option_row *r = option_table; r->name; r++) {
+		size_t begins = group_at(r);
+		bool shown;
+
+		now = begins < GROUPS ? begins : now;
+		shown = wanted == GROUPS || now == wanted;
+		if (shown && begins < GROUPS)
+			fprintf(out, "%s%s:\n", now && wanted == GROUPS ? "\n" : "",
+				groups[now].heading);
+		if (shown && r->help)
+			help_row(r, out);
+	}
+}
+
+static void usage_print(FILE *out)
 {
 	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
@@ -52,21 +80,52 @@ void option_help_print(FILE *out)
 	      "  heaptop [OPTIONS] ssh://HOST/PID        a process on another machine\n"
 	      "  heaptop [OPTIONS] -r FILE               read what was recorded, or left behind\n"
 	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
-	      "  heaptop -l                              list recorded processes and segments\n"
-	      "  heaptop --mark PID [NAME]               mark this moment in a process\n"
-	      "  heaptop --detach PID                    end the recording of a process\n\n",
+	      "  heaptop -l                              list recorded processes and segments\n",
 		out);
-	for (size_t i = 0; option_table[i].name; i++) {
-		heading(option_table[i].name, out);
-		if (option_table[i].help)
-			help_row(&option_table[i], out);
-	}
+}
+
+static void closing_print(FILE *out)
+{
 	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"
 	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n"
 	      "\nOn the screen, ? lists the keys. The manual: man heaptop, heaptop-screen (views,\n"
 	      "keys), heaptop-recording (the past), heaptop-leaks, heaptop-metrics (growth,\n"
 	      "sampling, RSS), heaptop-json.\n",
 		out);
+}
+
+static void summary_print(FILE *out)
+{
+	usage_print(out);
+	fputs("\nThe options to begin with:\n", out);
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		for (const struct option_row *r = option_table; r->name; r++)
+			if (!strcmp(r->name, first[i]))
+				help_row(r, out);
+	fputs("\nMore options:\n", out);
+	for (size_t i = 0; i < GROUPS; i++)
+		fprintf(out, "  heaptop --help %-13s %s\n", groups[i].word, groups[i].heading);
+	fputs("  heaptop --help all           Every option\n", out);
+	closing_print(out);
+}
+
+void option_help_print(const char *word, FILE *out)
+{
+	for (size_t i = 0; word && i < GROUPS; i++)
+		if (!strcmp(groups[i].word, word)) {
+			groups_print(i, out);
+			return;
+		}
+	if (!word || strcmp(word, "all") != 0) {
+		summary_print(out);
+		return;
+	}
+	usage_print(out);
+	fputs("  heaptop --mark PID [NAME]               mark this moment in a process\n"
+	      "  heaptop --detach PID                    end the recording of a process\n\n",
+		out);
+	groups_print(GROUPS, out);
+	closing_print(out);
 }
 
 void option_help_columns(FILE *out)

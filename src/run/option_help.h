@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include "src/run/option_values.h"
 
-/* --help. */
-void option_help_print(FILE *out);
+/* --help, and the word behind it: "all", a group ("leaks"), or anything else, or NULL, for a
+ * summary.
+ */
+void option_help_print(const char *word, FILE *out);
 /* "-s help": the columns. */
 void option_help_columns(FILE *out);
 /* "help" as a value: the choices of an option. */

@@ -65,7 +65,8 @@ enum long_key {
 	KEY_SERVE,
 	KEY_WAIT_CLIENT,
 	KEY_USER,
-	KEY_TOKEN_FILE
+	KEY_TOKEN_FILE,
+	KEY_PROFILE
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -180,8 +181,10 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ 'C', "color", "WHEN", option_values_color, 0, "use colors: auto, always or never" },
 	{ 'U', "ascii", NULL, FLAG(ascii), "draw with ASCII only" },
 	{ 'M', "no-mouse", NULL, FLAG(no_mouse), "leave the mouse to the terminal" },
+	{ KEY_PROFILE, "profile", "PROFILE", option_values_profile, 0,
+		"a set of options: ci, server, tiny, or your own" },
 	{ 'V', "version", NULL, NULL, 0, "print the version" },
-	{ 'h', "help", NULL, NULL, 0, "print this" },
+	{ 'h', "help", NULL, NULL, 0, "print a summary; --help all: every option" },
 };
 /* clang-format on */
 

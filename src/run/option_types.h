@@ -53,6 +53,7 @@ enum options_mode {
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u
 #define OPTIONS_CONDITIONS_MAX	 16u
+#define OPTIONS_PROFILES_MAX	 4u
 #define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL; copied_constants.c asserts it */
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
 #define OPTIONS_HEURISTICS_ALL	 4094u /* the bits of enum leak_heuristic */
@@ -149,6 +150,8 @@ struct options {
 	bool no_config; /* the settings file is neither read nor written */
 	uint64_t given[OPTIONS_MOST / 64]; /* bit i % 64 of word i / 64: the option of row i of
 					     option_table (options_given) */
+	const char *profile[OPTIONS_PROFILES_MAX]; /* names; nprofiles of them */
+	unsigned nprofiles;
 	bool readonly; /* the screen changes, writes and starts nothing */
 	const char *script; /* keys for a screen without a terminal, or NULL */
 	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists separated by colons */

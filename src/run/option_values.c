@@ -581,3 +581,14 @@ int option_values_at(struct options *o, const char *value, struct option_error *
 	o->at = value;
 	return 0;
 }
+
+int option_values_profile(struct options *o, const char *value, struct option_error *why)
+{
+	for (unsigned i = 0; i < o->nprofiles; i++)
+		if (!strcmp(o->profile[i], value))
+			return 0;
+	if (o->nprofiles == OPTIONS_PROFILES_MAX)
+		return error_set(why, "is one profile too many");
+	o->profile[o->nprofiles++] = value;
+	return 0;
+}

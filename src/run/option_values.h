@@ -58,6 +58,7 @@ option_values_set option_values_record;
 option_values_set option_values_record_limit;
 option_values_set option_values_record_rate;
 option_values_set option_values_record_service;
+option_values_set option_values_profile;
 option_values_set option_values_at;
 
 /* Sets the mode of the command line. 0, or -EINVAL with `why` filled when it has another one. */

@@ -14,6 +14,7 @@
 #include "src/run/option_help.h"
 #include "src/run/option_rules.h"
 #include "src/run/option_table.h"
+#include "src/run/profile.h"
 #include "src/util/text.h"
 
 #define DELAY_DEFAULT_NS UINT64_C(1000000000) /* as nvtop and iotop; eyes can follow it */
@@ -91,41 +92,42 @@ static int usage_missing(FILE *err)
 	return usage(err, "%s requires a value (%s)", spelled, r->arg);
 }
 
-/* Applies one option. -1: continue. */
-static int option_apply(struct options *o, const struct option_row *r, FILE *out, FILE *err)
+/* What an option prints instead of anything else: help, the version, the choices for its value.
+ * False: nothing. */
+static bool option_prints(
+	const struct option_row *r, const char *value, char *const rest[], FILE *out)
 {
-	char spelled[32];
+	bool asked = value && !strcmp(value, "help");
+
+	if (r->key == 'h')
+		option_help_print(rest[0], out);
+	else if (r->key == 'V')
+		fprintf(out, "heaptop %s\n", HEAPTOP_VERSION);
+	else if (r->key == 's' && asked)
+		option_help_columns(out);
+	else if (!strcmp(r->name, "profile") && asked)
+		profile_list(out);
+	else if (asked && option_values_words(r->name))
+		option_help_words(option_values_words(r->name), out);
+	else
+		return false;
+	return true;
+}
+
+/* Stores the value of an option, called `spelled` in a message. -1: continue. */
+static int option_store(struct options *o, const struct option_row *r, const char *spelled,
+	const char *value, FILE *err)
+{
 	struct option_error why = { "" };
 
 	o->given[(r - option_table) / 64] |= UINT64_C(1) << (r - option_table) % 64;
-	option_table_spell(r, spelled, sizeof(spelled));
-	switch (r->key) {
-	case 'h':
-		option_help_print(out);
-		return 0;
-	case 'V':
-		fprintf(out, "heaptop %s\n", HEAPTOP_VERSION);
-		return 0;
-	case 's':
-		if (!strcmp(optarg, "help")) {
-			option_help_columns(out);
-			return 0;
-		}
-		break;
-	default:
-		if (option_values_words(r->name) && !strcmp(optarg, "help")) {
-			option_help_words(option_values_words(r->name), out);
-			return 0;
-		}
-		break;
-	}
 	if (r->flag)
 		*(bool *)((char *)o + r->flag) = true;
 	else if (!r->set)
 		return usage(err, "%s is not supported yet", spelled);
-	else if (r->set(o, optarg, &why))
-		return optarg ? usage_bad_value(err, spelled, optarg, why.text)
-			      : usage(err, "%s: %s", spelled, why.text);
+	else if (r->set(o, value, &why))
+		return value ? usage_bad_value(err, spelled, value, why.text)
+			     : usage(err, "%s: %s", spelled, why.text);
 	return -1;
 }
 
@@ -206,13 +208,8 @@ static void leak_check_imply(struct options *o)
 	o->leak_check |= (o->failures & OPTIONS_FAIL_LEAKS) != 0 || o->gen_suppressions;
 }
 
-int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err)
+static void options_default(struct options *o)
 {
-	struct getopt_lists getopt_lists;
-	const char *conflict;
-	struct option_error why;
-	int key, before, status = -1;
-
 	*o = (struct options){ .top = OPTIONS_TOP_DEFAULT,
 		.delay_ns = DELAY_DEFAULT_NS,
 		.sort = COL_LIVE,
@@ -224,10 +221,40 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.record_rate = OPTIONS_RECORD_HOURLY,
 		.attach.timeout_ns = OPTIONS_ATTACH_NS,
 		.depth = OPTIONS_DEPTH_DEFAULT };
+}
+
+/* What getopt_long found: an option, or nothing that it understands. -1: continue. */
+static int key_take(
+	struct options *o, int key, char *const argv[], int before, FILE *out, FILE *err)
+{
+	const struct option_row *r;
+	char spelled[32];
+
+	if (attach_is_alone(key, argv)) {
+		optarg = NULL;
+		key = 'a';
+	}
+	if (key == '?')
+		return usage_unknown(err, argv[before]);
+	if (key == ':')
+		return usage_missing(err);
+	r = option_table_find(key);
+	if (option_prints(r, optarg, argv + optind, out))
+		return 0;
+	option_table_spell(r, spelled, sizeof(spelled));
+	return option_store(o, r, spelled, optarg, err);
+}
+
+/* Takes all options, up to the COMMAND. */
+static int words_take(int argc, char *const argv[], struct options *o, FILE *out, FILE *err)
+{
+	struct getopt_lists getopt_lists;
+	int status = -1;
+
 	getopt_lists_make(&getopt_lists);
 	opterr = 0;
 	optind = 0; /* glibc: start anew */
-	for (before = 1; status < 0; before = optind) {
+	for (int before = 1, key; status < 0; before = optind) {
 		key = getopt_long(argc, argv, getopt_lists.letters, getopt_lists.names, NULL);
 		if (key == -1 && o->mode == OPTIONS_DIFF && diff_files_take(o, argv, before))
 			continue;
@@ -237,17 +264,117 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 			continue;
 		if (key == -1)
 			break;
-		if (attach_is_alone(key, argv)) {
-			optarg = NULL;
-			key = 'a';
-		}
-		if (key == '?')
-			status = usage_unknown(err, argv[before]);
-		else if (key == ':')
-			status = usage_missing(err);
-		else
-			status = option_apply(o, option_table_find(key), out, err);
+		status = key_take(o, key, argv, before, out, err);
 	}
+	return status;
+}
+
+/* ---- profiles ----------------------------------------------------------------------------- */
+
+static const struct option_row *row_named(const char *name)
+{
+	for (const struct option_row *r = option_table; r->name; r++)
+		if (!strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+/* Options that end everything, or take more words than one. */
+static bool is_of_command_line(const char *name)
+{
+	static const char *const names[] = { "help", "version", "profile", "diff", "mark" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* One option of the profile `name`. -1: continue. */
+static int profile_option_take(
+	struct options *o, const char *name, const struct profile_option *p, FILE *err)
+{
+	const struct option_row *r = row_named(p->name);
+	const char *value = p->value;
+	bool required;
+	char spelled[PROFILE_NAME_MAX + 48], clean[VALUE_MAX];
+
+	text_clean(clean, sizeof(clean), p->name, strlen(p->name));
+	snprintf(spelled, sizeof(spelled), "profile %.*s: --%.30s", (int)PROFILE_NAME_MAX, name,
+		clean);
+	if (!r)
+		return usage(err, "%s: there is no such option", spelled);
+	if (is_of_command_line(r->name))
+		return usage(err, "%s belongs on the command line", spelled);
+	required = r->arg && r->arg[0] != '[';
+	if (required && (!value || !*value))
+		return usage(err, "%s requires a value (%s)", spelled, r->arg);
+	if (!required && value && !strcmp(value, "no"))
+		return -1;
+	if (!required && value && !strcmp(value, "yes"))
+		value = NULL;
+	if (!r->arg && value)
+		return usage_bad_value(err, spelled, value, "must be yes or no");
+	return option_store(o, r, spelled, value, err);
+}
+
+static bool was_given(const void *options, const char *name)
+{
+	return options_given(options, name);
+}
+
+static int profile_take(struct options *o, const struct options *line, const char *name,
+	struct profile *p, FILE *err)
+{
+	char why[160];
+	int status = -1;
+
+	if (profile_find(name, line->no_config, p, why, sizeof(why)) != 0)
+		return usage_bad_value(err, "--profile", name, why);
+	for (unsigned i = 0; i < p->count && status < 0; i++)
+		if (!profile_gives_way(p->option[i].name, was_given, line))
+			status = profile_option_take(o, name, &p->option[i], err);
+	return status;
+}
+
+/* Begins anew with the options of the profiles, so that those of the command line outrank them. */
+static int profiles_take(struct options *o, FILE *err)
+{
+	static struct profile profile[OPTIONS_PROFILES_MAX]; /* options point into them */
+	static struct options line;
+	int status = -1;
+
+	line = *o;
+	options_default(o);
+	o->nprofiles = line.nprofiles;
+	memcpy(o->profile, line.profile, sizeof(o->profile));
+	for (unsigned i = 0; i < line.nprofiles && status < 0; i++)
+		status = profile_take(o, &line, line.profile[i], &profile[i], err);
+	return status;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+/* Several that do not go together. */
+static int usage_conflict(FILE *err, const struct options *o, const char *what)
+{
+	return o->nprofiles ? usage(err, "with --profile %.*s: %s", (int)PROFILE_NAME_MAX,
+				      o->profile[0], what)
+			    : usage(err, "%s", what);
+}
+
+int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err)
+{
+	const char *conflict;
+	struct option_error why;
+	int status;
+
+	options_default(o);
+	status = words_take(argc, argv, o, out, err);
+	if (status < 0 && o->nprofiles)
+		status = profiles_take(o, err);
+	if (status < 0 && o->nprofiles)
+		status = words_take(argc, argv, o, out, err);
 	if (status >= 0)
 		return status;
 	if (argv[optind] && o->mode == OPTIONS_DIFF)
@@ -260,7 +387,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	} else if (argv[optind]) {
 		o->command = &argv[optind];
 		if (option_values_mode(o, OPTIONS_RUN, &why))
-			return usage(err, "%s", why.text);
+			return usage_conflict(err, o, why.text);
 	}
 	o->names = o->full_names ? NAMES_FULL : NAMES_SHORT;
 	leak_check_imply(o);
@@ -269,13 +396,13 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	o->report |= o->mode == OPTIONS_DIFF && o->output;
 	conflict = option_far_finish(o);
 	conflict = conflict ? conflict : option_rules_broken(o);
-	return conflict ? usage(err, "%s", conflict) : -1;
+	return conflict ? usage_conflict(err, o, conflict) : -1;
 }
 
 bool options_given(const struct options *o, const char *name)
 {
-	for (size_t i = 0; option_table[i].name; i++)
-		if (!strcmp(option_table[i].name, name))
-			return o->given[i / 64] >> i % 64 & 1;
-	return false;
+	const struct option_row *r = row_named(name);
+	size_t i = r ? (size_t)(r - option_table) : 0;
+
+	return r && (o->given[i / 64] >> i % 64 & 1);
 }

@@ -10,6 +10,7 @@
 #include "src/marks/marks.h"
 #include "src/memory/map_reader.h"
 #include "src/run/config.h"
+#include "src/run/settings_file.h"
 #include "src/run/exit_scan.h"
 #include "src/run/failure.h"
 #include "src/run/process_table.h"
@@ -548,7 +549,7 @@ void screen_source_shares(void *screen, bool wanted)
 int screen_source_settings_save(
 	void *screen, const struct settings *settings, char *msg, size_t cap)
 {
-	return config_save(settings, msg, cap);
+	return settings_file_save(settings, msg, cap);
 }
 
 /* Applies to new names and to those that are known already. */

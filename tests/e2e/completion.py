@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options as listed in --help, in the man page and by the completion of three shells: the same
+"""Options as listed in --help all, in the man page and by the completion of three shells: the same
 everywhere, and what is offered as a value is taken."""
 
 import os
@@ -16,8 +16,8 @@ PATH = os.pathsep.join([p.B, os.environ.get("PATH", "/usr/bin:/bin")])
 
 
 def options_of_help():
-    """--name -> (letter or None, what its value is called or None), from --help."""
-    text = p.run([p.HEAPTOP, "--help"]).stdout.decode()
+    """--name -> (letter or None, what its value is called or None), from --help all."""
+    text = p.run([p.HEAPTOP, "--help", "all"]).stdout.decode()
     found = re.findall(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z]+)|(\[=[A-Z]+\]))? ", text, re.M)
     return {name: (letter or None, arg or optional or None) for letter, name, arg, optional in found}
 
@@ -137,6 +137,7 @@ def _(shell):
     p.check_equal(shell("heaptop", "--color", ""), {"auto", "always", "never"}, "of --color")
     p.check_equal(shell("heaptop", "-C", "al"), {"always"}, "of -C al")
     p.check({"live", "temp", "help"} <= shell("heaptop", "-s", ""), "columns are missing")
+    p.check_equal(shell("heaptop", "--profile", ""), {"ci", "server", "tiny", "help"}, "of --profile")
     if shell is bash:
         p.check_equal(bash("heaptop", "--color", "=", "n"), {"never"}, "of --color=n")
     elif shell is fish:
@@ -183,11 +184,11 @@ def _(shell):
 @p.case("offered_values_are_taken")
 def _():
     for name, (_, arg) in HELP.items():
-        if arg in ("PID", "FILE", "PATH", "DIRS") or not arg:
+        if arg in ("PID", "FILE", "PATH", "DIR", "DIRS") or not arg:
             continue
         optional = arg.startswith("[")
         values = bash("heaptop", "--" + name, *(["="] if optional else []), "")
-        p.check(values or arg in ("SECS", "N", "EXPR", "PCT"), "nothing is offered for --" + name)
+        p.check(values or arg in ("SECS", "N", "EXPR", "PCT", "COMMAND", "WHERE"), "nothing is offered for --" + name)
         for value in values - {"help"}:
             words = ["--%s=%s" % (name, value)] if optional else ["--" + name, value]
             done = p.run([p.HEAPTOP, *words, "--version"])
@@ -215,7 +216,8 @@ def options_of_man():
 def words_of(name):
     """The words that an option lists as its values, or none."""
     done = p.run([p.HEAPTOP, "--" + name, "help"])
-    return set(done.stdout.decode().split()) if done.returncode == 0 and name != "sort" else set()
+    is_table = name in ("sort", "profile")
+    return set(done.stdout.decode().split()) if done.returncode == 0 and not is_table else set()
 
 
 def words_of_man(name):

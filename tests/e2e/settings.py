@@ -75,6 +75,23 @@ def screen():
     check("digit_" in said, said)
 
 
+@case("a profile decides as its options do, whatever the settings are; a section of the file is one, too")
+def profiles():
+    config("sort = blocks\nhistory = nonsense\n\n[profile mine]\nreport\ntop = 3\ngroup = function\n")
+    leaks = [HEAPTOP, "--profile", "ci", "--", target("leaks")]
+    done = run(leaks, env=environment(XDG_CONFIG_HOME=CONFIG))
+    check_equal(done.returncode, 1, "status of a program that leaks")
+    check(b"definite" in done.stderr and b"nonsense" not in done.stderr, done.stderr.decode())
+    fine = run([HEAPTOP, "--profile", "ci", "-o", "/dev/null", "--", "true"])
+    check_equal((fine.returncode, fine.stderr), (0, b""), "one that does not")
+    text = heaptop("--profile", "mine").stderr.decode()
+    check("functions, by blocks" in text, text)
+    check("call sites, by blocks" in heaptop("--profile", "mine", "--group", "stack").stderr.decode(), "outranked")
+    listed = run([HEAPTOP, "--profile", "help"], env=environment(XDG_CONFIG_HOME=CONFIG)).stdout.decode()
+    check_equal([line.split()[0] for line in listed.splitlines()], ["ci", "server", "tiny", "mine"], "profiles")
+    check("mine       --report --top=3 --group=function\n" in listed, listed)
+
+
 @case("what cannot be written is a message")
 def unwritable():
     os.unlink(FILE)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "src/run/config.h"
+#include "src/run/settings_file.h"
 #include "tests/check.h"
 
 static char root[] = "/tmp/heaptop-config-XXXXXX", path[256];
@@ -22,7 +23,7 @@ static const char *load(struct settings *s)
 	static struct strbuf troubles;
 
 	strbuf_reset(&troubles);
-	config_load(s, &troubles);
+	settings_file_load(s, &troubles);
 	return strbuf_text(&troubles);
 }
 
@@ -59,7 +60,8 @@ TEST(round_trip)
 	settings_default(&s);
 	s.sort = COL_PEAK;
 	settings_rule_add(&s, "pool_get*");
-	CHECK_INT(config_save(&s, said, sizeof(said)), 0); /* the directories are made, too */
+	CHECK_INT(
+		settings_file_save(&s, said, sizeof(said)), 0); /* the directories are made, too */
 	CHECK(strstr(said, "heaptop/config") != NULL);
 	CHECK_STR(load(&back), "");
 	CHECK(memcmp(&s, &back, sizeof(s)) == 0);
@@ -122,21 +124,21 @@ TEST(what_cannot_be_written)
 	f = fopen(beside, "w");
 	CHECK(f && fclose(f) == 0);
 	settings_default(&s);
-	CHECK_INT(config_save(&s, said, sizeof(said)), 0);
+	CHECK_INT(settings_file_save(&s, said, sizeof(said)), 0);
 	CHECK(readlink(path, text, sizeof(text) - 1) > 0);
 	CHECK_STR(load(&s), "");
 	unlink(path);
 	/* A file where the directory should be; and another user's. */
 	setenv("XDG_CONFIG_HOME", beside, 1);
-	CHECK(config_save(&s, said, sizeof(said)) < 0);
+	CHECK(settings_file_save(&s, said, sizeof(said)) < 0);
 	CHECK(strstr(said, "not saved") != NULL);
 	setenv("XDG_CONFIG_HOME", "/proc/self", 1);
-	CHECK(config_save(&s, said, sizeof(said)) < 0);
+	CHECK(settings_file_save(&s, said, sizeof(said)) < 0);
 	setenv("XDG_CONFIG_HOME", root, 1);
 	file_write("sort = peak");
 	if (geteuid() == 0) {
 		CHECK_INT(chown(path, 1234, -1), 0);
-		CHECK(config_save(&s, said, sizeof(said)) < 0);
+		CHECK(settings_file_save(&s, said, sizeof(said)) < 0);
 		CHECK(strstr(said, "another user") != NULL);
 		load(&s);
 		CHECK_INT(s.sort, COL_PEAK); /* as it was */
@@ -152,7 +154,7 @@ static void saved(const char *before, const char *said)
 
 	file_write(before);
 	load(&s);
-	config_save(&s, message, sizeof(message));
+	settings_file_save(&s, message, sizeof(message));
 	CHECK(strstr(message, said) != NULL);
 }
 
@@ -181,16 +183,16 @@ TEST(nothing_is_lost_by_saving)
 	f = fopen(path, "w");
 	CHECK(f && fwrite(zero, 1, sizeof(zero) - 1, f) == sizeof(zero) - 1 && fclose(f) == 0);
 	CHECK(strstr(load(&s), "config:2: \"?\": a zero byte") != NULL);
-	CHECK(config_save(&s, said, sizeof(said)) < 0);
+	CHECK(settings_file_save(&s, said, sizeof(said)) < 0);
 	CHECK(strstr(said, "line 2 of it is not understood") != NULL);
 	CHECK_INT(truncate(path, 10 << 20), 0);
-	CHECK(config_save(&s, said, sizeof(said)) < 0);
+	CHECK(settings_file_save(&s, said, sizeof(said)) < 0);
 	CHECK(strstr(said, "reading the existing file failed: File too large") != NULL);
 	unlink(path);
 	/* Started without it: what it keeps for others is kept. */
 	file_write("version = 3\nfuture-key = 5\n");
 	settings_default(&s);
-	CHECK_INT(config_save(&s, said, sizeof(said)), 0);
+	CHECK_INT(settings_file_save(&s, said, sizeof(said)), 0);
 	CHECK(file_has("future-key = 5\n") && file_has("version = 3\n"));
 	CHECK_STR(load(&s), "");
 	unlink(path);
@@ -209,14 +211,14 @@ TEST(where_it_is)
 	load(&s);
 	CHECK(is_default(&s));
 	settings_switch(&s, SETTINGS_TREE, "rate", true);
-	CHECK_INT(config_save(&s, home, sizeof(home)), 0);
+	CHECK_INT(settings_file_save(&s, home, sizeof(home)), 0);
 	CHECK(strstr(home, "/home/.config/heaptop/config") != NULL);
 	load(&s);
 	CHECK(settings_is_off(&s, SETTINGS_TREE, "rate"));
 	unsetenv("HOME");
 	load(&s);
 	CHECK(is_default(&s));
-	CHECK(config_save(&s, home, sizeof(home)) < 0);
+	CHECK(settings_file_save(&s, home, sizeof(home)) < 0);
 	setenv("XDG_CONFIG_HOME", root, 1);
 }
 
@@ -271,6 +273,72 @@ TEST(options_outrank_it)
 		!o.no_mouse);
 }
 
+#define ONE_ERROR(...) one_error((const char *const[]){ "heaptop", __VA_ARGS__, NULL })
+
+/* The message of a refused command line, for a moment. */
+static const char *one_error(const char *const *argv)
+{
+	static char text[400];
+	static struct options o;
+	char *err;
+	size_t len;
+	FILE *f = open_memstream(&err, &len);
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	CHECK_INT(options_parse(argc, (char **)(uintptr_t)argv, &o, stdout, f), OPTIONS_EXIT_USAGE);
+	fclose(f);
+	snprintf(text, sizeof(text), "%s", err);
+	free(err);
+	return text;
+}
+
+/* Sections of the file: own ones, and ones that replace the built-in ones. */
+TEST(profiles)
+{
+	const char *const night[] = { "heaptop", "--profile", "night", "x", NULL };
+	const char *const tiny[] = { "heaptop", "-d", "9", "--profile", "tiny", "x", NULL };
+	const char *const plain[] = { "heaptop", "--profile", "tiny", "--no-config", "x", NULL };
+	static struct config c;
+	struct options o;
+
+	file_write("sort = peak\ndepth = 9\n\n[profile night]\n# all that happens\n"
+		   "record = /tmp/night.rec\nheadless\n no-follow = yes\nreadonly = no\n"
+		   "[profile tiny]\ndelay = 30s\nfail-on = peak>64M\n");
+	o = parsed(night);
+	CHECK(o.headless && o.follow == OPTIONS_FOLLOW_NO && !o.readonly);
+	CHECK_STR(o.record, "/tmp/night.rec");
+	config_take(&c, &o);
+	CHECK(o.sort == COL_PEAK && o.depth == 9 && o.delay_ns == 1000000000u);
+	o = parsed(tiny);
+	CHECK(o.delay_ns == 9000000000u && o.depth == OPTIONS_DEPTH_DEFAULT && o.nconditions == 1);
+	CHECK_INT(parsed(plain).depth, 32);
+	/* What W writes keeps them. */
+	saved("sort = size\n[profile a]\ntop = 3\n", "line 1 of it");
+	saved("[profile a]\n\n# why\ntop = 3\n[profile b]\ntree\n", "settings saved");
+	CHECK(file_has("\n[profile a]\n\n# why\ntop = 3\n[profile b]\ntree\n"));
+	saved("[profile a]\ntop = 3\n[colors]\nred = 1\n", "line 3 of it");
+	CHECK(strstr(load(&c.settings), "config:3: \"[colors]\": no \"[profile NAME]\"") != NULL);
+}
+
+TEST(profiles_that_are_wrong)
+{
+	file_write("[profile a]\ndelay = never\n[profile b]\nmargin = 3\n[profile c]\nhelp\n"
+		   "[profile d]\ndelay\n[profile e]\ntree = perhaps\n[profile f]\nfollow\n");
+	CHECK_STR(ONE_ERROR("--profile", "a", "x"),
+		"heaptop: profile a: --delay never: must be 0.1 to 60 seconds (\"500ms\" too); try "
+		"heaptop "
+		"--help\n");
+	CHECK(strstr(ONE_ERROR("--profile", "b", "x"), "profile b: --margin: there is no such"));
+	CHECK(strstr(ONE_ERROR("--profile", "c", "x"), "--help belongs on the command line"));
+	CHECK(strstr(ONE_ERROR("--profile", "d", "x"), "--delay requires a value (SECS)"));
+	CHECK(strstr(ONE_ERROR("--profile", "e", "x"), "--tree perhaps: must be yes or no"));
+	CHECK(strstr(ONE_ERROR("--no-config", "--profile", "f", "x"),
+		"no such profile without the settings file"));
+	unlink(path);
+}
+
 int main(void)
 {
 	char command[300];
@@ -286,6 +354,8 @@ int main(void)
 	RUN(nothing_is_lost_by_saving);
 	RUN(where_it_is);
 	RUN(options_outrank_it);
+	RUN(profiles);
+	RUN(profiles_that_are_wrong);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	CHECK_INT(system(command), 0);
 	return check_end();

@@ -1,59 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line: what each option sets, what is refused, and that every refusal is one line. */
-#include <stdlib.h>
 #include "src/export/formats.h"
 #include "src/run/option_values.h"
-#include "src/run/options.h"
-#include "tests/check.h"
-
-#define ARGS_MAX 32
-
-/* One parse: its result, and what it wrote. */
-struct parsed {
-	int status;
-	struct options o;
-	char out[8192], err[1024];
-};
-
-static struct parsed parse(const char *const *args)
-{
-	static char *argv[ARGS_MAX + 2];
-	static struct parsed p;
-	char *out, *err;
-	size_t out_len, err_len;
-	FILE *out_stream = open_memstream(&out, &out_len);
-	FILE *err_stream = open_memstream(&err, &err_len);
-	int argc = 0;
-
-	argv[argc++] = (char *)(uintptr_t) "heaptop";
-	while (*args && argc <= ARGS_MAX)
-		argv[argc++] = (char *)(uintptr_t)*args++;
-	argv[argc] = NULL;
-	p.status = options_parse(argc, argv, &p.o, out_stream, err_stream);
-	fclose(out_stream);
-	fclose(err_stream);
-	snprintf(p.out, sizeof(p.out), "%s", out);
-	snprintf(p.err, sizeof(p.err), "%s", err);
-	free(out);
-	free(err);
-	return p;
-}
-
-#define PARSE(...)	parse((const char *const[]){ __VA_ARGS__, NULL })
-#define PARSE_NOTHING() parse((const char *const[]){ NULL })
-
-/* Refused with status 2 and exactly one line, which says `part` and where to read on. */
-static int refused(struct parsed p, const char *part)
-{
-	const char *newline = strchr(p.err, '\n');
-	int good = p.status == OPTIONS_EXIT_USAGE && !strncmp(p.err, "heaptop: ", 9) && newline &&
-		   !newline[1] && strstr(p.err, part) && strstr(p.err, "; try heaptop --help\n") &&
-		   !p.out[0];
-
-	if (!good)
-		fprintf(stderr, "  status %d, want \"%s\" in: %s\n", p.status, part, p.err);
-	return good;
-}
+#include "tests/unit/options_fixture.h"
 
 /* The model has the words for grouping, too. */
 TEST(words)
@@ -436,27 +385,6 @@ TEST(formats_and_values)
 		CHECK_STR(option_values_words("value")->words[v], value_table[v].word);
 }
 
-TEST(help_lists_what_works)
-{
-	struct parsed p = PARSE("--help");
-
-	CHECK_INT(p.status, 0);
-	CHECK_STR(p.err, "");
-	CHECK(strstr(p.out, "  -a, --attach PID"));
-	CHECK(strstr(p.out, "      --fail-on CLASS"));
-	CHECK(strstr(p.out, "--report"));
-	CHECK(strstr(p.out, "--leak-check"));
-	CHECK(!strstr(p.out, "(null)"));
-	CHECK(strstr(p.out, "? lists the keys") && strstr(p.out, "man heaptop"));
-	for (const char *line = p.out; *line; line = strchr(line, '\n') + 1) {
-		CHECK(strcspn(line, "\n") <= 80);
-		if (!strncmp(line, "  -", 3) || !strncmp(line, "      --", 8))
-			CHECK(line[29] == ' ' && line[30] != ' ');
-	}
-	/* It is asked for, so it wins over a line that makes no sense yet. */
-	CHECK_INT(PARSE("-b", "-h").status, 0);
-}
-
 TEST(version)
 {
 	struct parsed p = PARSE("-V");
@@ -590,7 +518,6 @@ int main(void)
 	RUN(missing_values);
 	RUN(unknown_options);
 	RUN(formats_and_values);
-	RUN(help_lists_what_works);
 	RUN(version);
 	RUN(sort_help_lists_every_column);
 	RUN(diff);

@@ -165,6 +165,30 @@ TEST(zero_byte)
 	CHECK_INT(s.rules, 1);
 }
 
+/* All lines from the first section on are kept as they are, up to a limit. */
+TEST(sections)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct settings s;
+	unsigned wrong = 0;
+
+	settings_default(&s);
+	CHECK_INT(parse(&s, "sort = peak\n [profile a b]\nsort = avg\nwhat\n\n"), 0);
+	CHECK_INT(s.sort, COL_PEAK);
+	CHECK_STR(s.profiles, "[profile a b]\nsort = avg\nwhat\n\n");
+	check_round(&s);
+	settings_format(&s, &text);
+	CHECK(strstr(strbuf_text(&text), "\n[profile a b]\nsort = avg\nwhat\n") != NULL);
+	strbuf_free(&text);
+	for (int i = 0; i < 1000; i++)
+		wrong += parse(&s, "delay = 1\n");
+	CHECK(wrong > 500 && strlen(s.profiles) < sizeof(s.profiles));
+	CHECK_INT(s.lost_line, 1);
+	settings_default(&s);
+	CHECK_INT(parse(&s, "[profile x\n[]\n[\n"), 3);
+	CHECK_STR(s.profiles, "");
+}
+
 TEST(ignored)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -306,6 +330,7 @@ int main(void)
 	RUN(the_rest_of_a_broken_text_holds);
 	RUN(newer_versions_are_kept);
 	RUN(zero_byte);
+	RUN(sections);
 	RUN(ignored);
 	RUN(lists);
 	RUN(columns);
