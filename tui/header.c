@@ -154,14 +154,38 @@ static void header_window(const struct snapshot *snap, struct infoline *s)
 	infoline_tight(s);
 }
 
+/* What the other processes of its launch hold, of which the list says more. */
+static void header_launch(const struct ui *ui, struct infoline *s, unsigned width)
+{
+	const struct snap_launch *l = &ui->current->launch;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	if (!l->running || ui_moment(ui) != SNAP_NOW)
+		return;
+	infoline_left(s, 82, STYLE_WARN, "+%s %s %s", units_count(a, l->running),
+		width < NARROW	  ? "proc"
+		: l->running == 1 ? "process"
+				  : "processes",
+		units_bytes(b, l->live_bytes));
+	if (ui->source->processes)
+		infoline_join(s, STYLE_DIM, " (p)");
+}
+
+/* Narrow bars leave room for the other processes. */
+static unsigned header_bar_of(const struct ui *ui, unsigned width)
+{
+	return ui->current->launch.running && width < NARROW ? width / 3 : width;
+}
+
 static void header_live(const struct ui *ui, int y, unsigned width)
 {
 	const struct snap_totals *t = &ui->current->totals;
 	struct infoline s = INFOLINE_INIT;
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	header_bar(&s, "Live", t->live_bytes, t->peak_live_bytes, width);
+	header_bar(&s, "Live", t->live_bytes, t->peak_live_bytes, header_bar_of(ui, width));
 	infoline_left(&s, 90, STYLE_BOLD, "%6s", units_bytes(a, t->live_bytes));
+	header_launch(ui, &s, width);
 	if (ui->current->kinds)
 		infoline_left(&s, 97, STYLE_MOMENT, " %s ", kinds_word(ui->current->kinds));
 	infoline_left(&s, 70, STYLE_PLAIN, "peak %s", units_bytes(a, t->peak_live_bytes));
@@ -210,7 +234,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 	char a[UNITS_MAX];
 
 	header_pauses(&ui->current->attach, &s);
-	header_bar(&s, "RSS ", p->rss, p->hwm, width);
+	header_bar(&s, "RSS ", p->rss, p->hwm, header_bar_of(ui, width));
 	header_of_now(ui, &s);
 	if (!p->valid || (ended && !p->rss))
 		infoline_left(&s, 90, STYLE_DIM, "unknown: the program had already ended");

@@ -42,6 +42,7 @@ void screen_init(struct ui *ui, const struct tui_source *source, const struct tu
 	ui->output.follow = true;
 	ui->tree.changes_order.sort = TREE_TABLE_SINCE;
 	ui->modules.changes_order.sort = 1; /* SINCE, DELTA */
+	ui->processes.order.reverse = true; /* PID, the first one first */
 	ui->group.by = options->group;
 	if (options->ignored)
 		ui->ignored = ignored_new(options->ignored);

@@ -229,10 +229,17 @@ struct output_state {
 
 #define UI_SELECTIONS 16 /* processes that have a saved selection */
 
+#define PROCESS_FOLDS 64 /* processes whose children are folded away */
+
 struct processes_state {
-	struct list list;
+	struct list list; /* of lines */
 	const struct process_row *row; /* the source's */
 	size_t count, more;
+	struct process_line line[PROCESSES_MAX];
+	struct table_order order;
+	uint64_t folded[PROCESS_FOLDS]; /* ids; the oldest is replaced */
+	unsigned folds; /* so many, so far */
+	bool no_ended; /* those that ended are left out */
 	bool loaded;
 	unsigned loaded_tick;
 	uint64_t selected; /* id of a process */

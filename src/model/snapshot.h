@@ -512,6 +512,13 @@ struct snap_attach {
 	uint64_t longest_ns, total_ns;
 };
 
+/* The other processes of its launch, those that run and those that have ended. */
+struct snap_launch {
+	uint32_t running, ended;
+	uint64_t live_bytes; /* of the running ones */
+	uint64_t peak_bytes; /* of the whole launch, at least: the highest sum at a refresh */
+};
+
 struct value_info; /* value.h */
 
 struct snapshot {
@@ -537,6 +544,9 @@ struct snapshot {
 	const struct snap_versus *versus; /* a diff's: A, where the rest is B; else NULL */
 	uint64_t newest_ns; /* uptime at the last moment known; 0: that of `base`, or this one */
 	struct snap_attach attach;
+	struct snap_launch launch;
+	uint32_t processes; /* the sum of several processes, which have ended or run; 0: it is of
+			       one */
 	/* who */
 	pid_t pid;
 	const char *command; /* argv joined by spaces, cleaned */

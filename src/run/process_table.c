@@ -12,6 +12,7 @@
 #include "src/run/unrecorded_children.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
+#include "src/util/units.h"
 
 #define VISITS_MAX    8u /* each holds a thread, and is read at each tick */
 #define ANCESTORS_MAX 16u /* levels searched upward for a recorded process */
@@ -40,6 +41,8 @@ struct process_table {
 	unsigned shows;
 	struct process_row row[PROCESSES_MAX];
 	size_t rows, more;
+	uint64_t family[PROCESSES_MAX]; /* of other launches; index + 1 is the group */
+	uint32_t families;
 	struct readings readings[PROCESSES_MAX];
 	size_t nreadings;
 	struct unrecorded_children *unrecorded; /* NULL: no memory, and the list has none of them */
@@ -146,8 +149,25 @@ static void row_live(struct process_row *row, struct read_segment *s)
 	if (read_totals(s, &t) != 0)
 		return;
 	row->live_bytes = t.live_bytes;
-	row->has_live = true;
+	row->peak_bytes = t.peak_bytes;
+	row->has_live = row->has_peak = true;
 	row_reason(row, s);
+}
+
+static uint32_t group_of(struct process_table *p, uint64_t id, uint64_t family)
+{
+	const struct session *main = process_tree_session(p->main);
+	uint32_t i = 0;
+
+	if (id == session_id(main) || (family && family == session_identity(main)->family))
+		return 0;
+	if (!family)
+		return PROCESSES_ALONE;
+	while (i < p->families && p->family[i] != family)
+		i++;
+	if (i == p->families && i < PROCESSES_MAX)
+		p->family[p->families++] = family;
+	return i + 1;
 }
 
 static int segment_take(void *ctx, const struct target_segment *t)
@@ -166,6 +186,8 @@ static int segment_take(void *ctx, const struct target_segment *t)
 	row = &p->row[p->rows];
 	*row = (struct process_row){ .id = processes_id(t->pid, t->start_ticks, t->pid_namespace),
 		.pid = t->process > 0 ? t->process : t->pid,
+		.group = group_of(
+			p, processes_id(t->pid, t->start_ticks, t->pid_namespace), t->family),
 		.state = t->state == TARGET_RUNNING ? "running" : "elsewhere" };
 	if (row_find(p, row->id))
 		return 0; /* target_list returns a process's newest image first */
@@ -182,6 +204,43 @@ static int segment_take(void *ctx, const struct target_segment *t)
 	return 0;
 }
 
+static void ended_fill(struct process_row *row, const struct launch_process *e)
+{
+	*row = (struct process_row){ .id = e->id,
+		.pid = e->pid,
+		.state = processes_ended(e->status),
+		.live_bytes = e->live_bytes,
+		.has_live = true,
+		.ended = true };
+	memcpy(row->command, e->command, sizeof(row->command));
+}
+
+/* What the launch knows of its processes: the peaks of all images, parents that have ended, and
+ * the processes that have. */
+static void launch_take(struct process_table *p)
+{
+	const struct launch_process *const *all;
+	size_t count = launch_processes_all(process_tree_launch(p->main), &all);
+
+	for (size_t i = 0; i < count; i++) {
+		struct process_row *row = row_find(p, all[i]->id);
+
+		if (!row && !all[i]->ended)
+			continue; /* it continued without the library */
+		if (!row && p->rows == PROCESSES_MAX) {
+			p->more++;
+			continue;
+		}
+		if (!row) {
+			row = &p->row[p->rows++];
+			ended_fill(row, all[i]);
+		}
+		row->parent_id = all[i]->parent;
+		row->peak_bytes = all[i]->peak_bytes;
+		row->has_peak = true;
+	}
+}
+
 /* An open process that has ended stays in the list while it is open. */
 static void session_take(struct process_table *p, struct process_tree *w)
 {
@@ -192,6 +251,8 @@ static void session_take(struct process_table *p, struct process_tree *w)
 		row = &p->row[p->rows++];
 		*row = (struct process_row){ .id = session_id(s),
 			.pid = session_pid(s) ? session_pid(s) : session_identity(s)->pid,
+			.group = group_of(p, session_id(s), session_identity(s)->family),
+			.ended = !session_alive(s),
 			.state = session_alive(s) ? "starting" : "ended" };
 		target_command(row->command, sizeof(row->command), session_identity(s));
 		row_live(row, session_segment(s));
@@ -205,6 +266,9 @@ static void parent_find(struct process_table *p, struct process_row *row)
 {
 	pid_t above = row->parent;
 
+	if (row->parent_id && row_find(p, row->parent_id))
+		return;
+	row->parent_id = 0;
 	for (unsigned i = 0; above > 1 && i < ANCESTORS_MAX; i++) {
 		struct proc_reading r;
 
@@ -238,7 +302,7 @@ static void row_rate(struct process_table *p, struct process_row *row, uint64_t 
 	unsigned oldest, at;
 	double seconds;
 
-	if (!readings || !row->has_live)
+	if (!readings || !row->has_live || row->ended)
 		return;
 	readings->seen = true;
 	oldest = readings->count >= RATE_READINGS ? readings->count % RATE_READINGS : 0;
@@ -270,13 +334,27 @@ static void rates_fill(struct process_table *p)
 	p->nreadings = kept;
 }
 
+static void heads_add(struct process_table *p)
+{
+	struct process_row *row;
+
+	p->rows = processes_heads(p->row, p->rows, PROCESSES_MAX);
+	row = row_find(p, PROCESSES_ALL);
+	if (!row)
+		return;
+	row->peak_bytes = launch_processes_sum(process_tree_launch(p->main), 0).peak_bytes;
+	row->has_peak = row->peak_bytes > 0;
+}
+
 size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more)
 {
 	pid_t first = session_pid(process_tree_session(p->main));
 
 	p->rows = p->more = 0;
+	p->families = 0;
 	unrecorded_children_begin(p->unrecorded);
 	target_list(segment_take, p);
+	launch_take(p);
 	session_take(p, p->main);
 	for (size_t i = 0; i < p->visits; i++)
 		session_take(p, p->visit[i].watch);
@@ -285,6 +363,7 @@ size_t process_table_rows(struct process_table *p, const struct process_row **ro
 	for (size_t i = 0; i < p->rows; i++)
 		parent_find(p, &p->row[i]);
 	rates_fill(p);
+	heads_add(p);
 	processes_arrange(p->row, p->rows, first);
 	*rows = p->row;
 	*more = p->more;
@@ -324,6 +403,22 @@ static int search_match(void *ctx, const struct target_segment *t)
 	return 1;
 }
 
+/* Why a process cannot be opened, whose segment is not there. */
+static void absence_explain(const struct process_row *row, char *msg)
+{
+	char peak[UNITS_MAX];
+
+	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
+	if (row && row->ended && row->has_peak)
+		snprintf(msg, READ_MESSAGE_MAX,
+			"process %d has ended, with a peak of %s; --report keeps the call sites of "
+			"children, too",
+			(int)row->pid, units_bytes(peak, row->peak_bytes));
+	if (row && row->why[0] && !row->has_live)
+		snprintf(msg, READ_MESSAGE_MAX, "process %d is not recorded: %s", (int)row->pid,
+			row->why);
+}
+
 /* Opens a process. NULL and the reason in `msg` (READ_MESSAGE_MAX). */
 static struct process_tree *visit_open(struct process_table *p, uint64_t id, char *msg)
 {
@@ -334,10 +429,7 @@ static struct process_tree *visit_open(struct process_table *p, uint64_t id, cha
 	struct process_tree *w;
 
 	target_list(search_match, &search);
-	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
-	if (row && row->why[0] && !row->has_live)
-		snprintf(msg, READ_MESSAGE_MAX, "process %d is not recorded: %s", (int)row->pid,
-			row->why);
+	absence_explain(row, msg);
 	/* A child's image between fork and exec is not worth showing. */
 	if (!search.found || (row && row->why[0] && search.segment.forked))
 		return NULL;

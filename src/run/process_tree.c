@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/model/processes.h"
 #include "src/target/prepare.h"
 #include "src/target/target.h"
 
@@ -31,6 +32,7 @@ struct killed {
 
 struct process_tree {
 	struct process_tree_options options;
+	struct launch_processes *launch; /* NULL: it is no launch, or without memory */
 	struct session *now;
 	/* New processes of a launch find its settings in the first image's segment, so that stays
 	 * until the end. */
@@ -61,6 +63,7 @@ struct process_tree *process_tree_new(struct session *first, const struct proces
 	w->options = *o;
 	w->now = first;
 	w->first = o->family ? first : NULL;
+	w->launch = o->family && !o->is_copy ? launch_processes_new() : NULL;
 	if (slash && !o->is_copy && (size_t)(slash - path) < sizeof(w->directory))
 		memcpy(w->directory, path, (size_t)(slash - path));
 	return w;
@@ -83,7 +86,22 @@ void process_tree_free(struct process_tree *w)
 	if (!w)
 		return;
 	sessions_close(w);
+	launch_processes_free(w->launch);
 	free(w);
+}
+
+struct launch_processes *process_tree_launch(const struct process_tree *w)
+{
+	return w->launch;
+}
+
+void process_tree_launch_fill(const struct process_tree *w, struct snapshot *s)
+{
+	const struct read_identity *id = session_identity(w->now);
+
+	if (s && w->launch)
+		s->launch = launch_processes_sum(
+			w->launch, processes_id(id->pid, id->start_ticks, id->pid_namespace));
 }
 
 struct session *process_tree_session(const struct process_tree *w)
@@ -102,6 +120,7 @@ void process_tree_members(
 
 static void removing_tell(const struct process_tree *w, const char *path)
 {
+	launch_processes_removing(w->launch, path);
 	if (w->options.removing)
 		w->options.removing(w->options.removing_ctx, path);
 }
@@ -299,6 +318,8 @@ static int segment_found(void *ctx, const struct target_segment *t)
 	struct process_tree *w = ctx;
 	uint32_t current = session_identity(w->now)->exec_gen;
 
+	if (w->launch && t->family == w->options.family)
+		launch_processes_note(w->launch, t);
 	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
 		t->family == w->options.family) {
 		fork_image_drop(w, t);
@@ -349,6 +370,7 @@ bool process_tree_poll(struct process_tree *w)
 		w->nkilled = 0; /* target_list finds them again */
 		target_list(segment_found, w);
 	}
+	launch_processes_tick(w->launch);
 	return w->changed;
 }
 
@@ -386,6 +408,7 @@ void process_tree_poll_last(struct process_tree *w)
 
 struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns)
 {
+	struct snapshot *last;
 	size_t n = 0;
 
 	process_tree_poll_last(w);
@@ -400,7 +423,9 @@ struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeo
 	session_names_finish(w->now, names_timeout_ns);
 	session_children(w->now, (const struct snapshot *const *)w->last, n);
 	process_tree_left_out_notice(w);
-	return session_tick(w->now);
+	last = session_tick(w->now);
+	process_tree_launch_fill(w, last);
+	return last;
 }
 
 const char *process_tree_remove(struct process_tree *w, bool keep_crashed)

@@ -6,6 +6,7 @@
 #ifndef SRC_RUN_PROCESS_TREE_H
 #define SRC_RUN_PROCESS_TREE_H
 
+#include "src/run/launch_processes.h"
 #include "src/session/session.h"
 
 struct process_tree;
@@ -36,6 +37,10 @@ void process_tree_free(struct process_tree *w);
  * process calls exec. Its snapshots stay valid (session_close).
  */
 struct session *process_tree_session(const struct process_tree *w);
+/* The processes of the launch, as of the last process_tree_poll; NULL: it is none. */
+struct launch_processes *process_tree_launch(const struct process_tree *w);
+/* Completes a snapshot of the current image by what the others of its launch hold. */
+void process_tree_launch_fill(const struct process_tree *w, struct snapshot *s);
 /* Calls `visit` for each kept child and earlier image. */
 void process_tree_members(
 	struct process_tree *w, void (*visit)(void *ctx, struct session *s), void *ctx);

@@ -350,6 +350,7 @@ static void child_poll(struct run *r)
 	r->ended = true;
 	process_tree_poll(r->watch); /* its last image, if that came and went since the last poll */
 	session_ended(process_tree_session(r->watch), r->wait_status);
+	launch_processes_ended(process_tree_launch(r->watch), r->child.pid, r->wait_status);
 	usage_report(r);
 }
 
@@ -391,6 +392,7 @@ struct snapshot *run_tick(struct run *r)
 	attachment_tell(r);
 	s = session_tick(process_tree_session(r->watch));
 	error = errno;
+	process_tree_launch_fill(r->watch, s);
 	past_add(&r->past, r->watch, s);
 	program_asks_save(process_tree_session(r->watch), s, r->options);
 	notice_update(r, s);

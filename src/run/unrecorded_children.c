@@ -147,6 +147,7 @@ static void row_add(
 	*row = (struct process_row){ .id = processes_id(f->pid, f->start_ticks, 0),
 		.pid = f->pid,
 		.parent = u->row[u->parent].pid,
+		.group = u->row[u->parent].group,
 		.state = processes_state(r->state),
 		.rss_bytes = r->rss_bytes,
 		.has_rss = true };

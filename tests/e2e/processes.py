@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 
-from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, listing, report, run, run_cases,
+from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, listing, need, report, run, run_cases,
                      scratch, segment_files, target, truth_read, wait_for)
 
 
@@ -96,7 +96,7 @@ def there_and_back():
     shell = "cat %s & cat %s; exec env TRUTH=%s %s" % (child, parent, truth, program)
     viewer = start(
         "p\n:until ─ cat %s\n/\n:type /^cat.*child$/\nEnter Enter\n:until now shown\n:wait 3\n"
-        ":save-display %s\np\n:until truth_apis\n:until ended\ng g Enter\n"
+        ":save-display %s\np\n:until truth_apis\n:until exit 0\ng g j Enter\n"
         ":until exited 0\n\\\n:type function:site_strdup\nEnter\n:until truth_apis.c\nEnter\n"
         ":save-display -\n" % (child, path_of("there")), ["--", "sh", "-c", shell])
     try:
@@ -118,6 +118,45 @@ def there_and_back():
         kill_all(viewer)
         raise
     wait_for(lambda: segment_files() == [], "the child's end, which takes its segment away")
+
+
+def makefile():
+    """A make that runs a recursive one; its last command waits for the gate."""
+    gate = fifo("gate")
+    with open(path_of("Makefile"), "w", encoding="utf-8") as f:
+        f.write("all: one two\n\t@cat %s\none:\n\t@TRUTH=%s %s\ntwo:\n\t@sh -c 'cat /dev/null; exit 3' || true\n"
+                % (gate, path_of("truth"), target("truth_apis")))
+    return gate
+
+
+@case("make's children are counted, summed, and kept with their peaks")
+def made():
+    need("make")
+    gate = makefile()
+    viewer = start(":until +1 process\np\n:until cat %s\n:until exit\n:save-display %s\n:until exited\n"
+                   ":save-display -\n" % (gate, path_of("running")),
+                   ["--", "make", "-f", path_of("Makefile")])
+    try:
+        screen = shot("running")
+        check(re.search(r"\+1 process [\d.]+k? \(p\)", screen), "the header: " + screen)
+        whole = re.search(r"([\d.]+)k +([\d.]+[kM]) .*all processes of this launch: (\d+)", screen)
+        own = re.search(r"running +([\d.]+)k +([\d.]+)k +([\d.]+)k .*make -f", screen)
+        child = re.search(r"running +([\d.]+)k .*─ cat ", screen)
+        check(whole and own and child, screen)
+        check(abs(float(own.group(1)) + float(child.group(1)) - float(own.group(2))) < 0.2, "the sum: " + screen)
+        check_equal(own.group(2), whole.group(1), "the sum of all")
+        check(int(whole.group(3)) >= 4, "the processes: " + screen)
+        ended = re.search(r"(exit 0|ended) +([\d.]+)([kM]) .*truth_apis", screen)
+        check(ended and float(ended.group(2)) > 0, "the one that ended: " + screen)
+        check(re.search(r"(exit 3|ended) .*sh -c", screen), "its status: " + screen)
+        release(gate)
+        status, out, err = end(viewer)
+        check_equal(status, 0, "the end: " + err)
+        check("0 recorded" in out and re.search(r"exit 0 .*make -f", out), out)
+    except BaseException:
+        kill_all(viewer)
+        raise
+    wait_for(lambda: segment_files() == [], "no segment left")
 
 
 @case("processes of other launches are listed, and those that come while one looks")
@@ -149,14 +188,14 @@ def others():
 def ends_meanwhile():
     gate, more = fifo("gate"), fifo("more")
     viewer = start("p\n:until ─ cat %s\n/\n:type /^cat.*gate$/\nEnter Enter\n:until now shown\n"
-                   ":save-display %s\n:until exited\np\n:until ended\n:save-display -\n" %
+                   ":save-display %s\n:until exited\np\n:until 1 ended\n:save-display -\n" %
                    (gate, path_of("before")),
                    ["--", "sh", "-c", "cat %s & cat %s; wait" % (gate, more)])
     try:
         shot("before")
         release(gate)
         _, out, _ = end(viewer)
-        check(re.search(r"ended .* cat %s" % re.escape(gate), out), out)
+        check(re.search(r"(ended|exit 0) .* cat %s" % re.escape(gate), out), out)
         release(more)
         wait_for(lambda: segment_files() == [], "the removal of all segments")
     except Failure as why:

@@ -54,6 +54,8 @@ struct canned {
 	bool no_map; /* not yet */
 	pid_t other_pid; /* that is shown; 0: the server */
 	bool fewer_processes; /* of them */
+	bool all; /* all of the launch are shown as one */
+	struct snap_launch launch; /* what the others hold */
 	bool past; /* is kept: a tick for each second */
 	bool replayed; /* it is a recording */
 	struct moment moment; /* that snapshots are of */
@@ -209,6 +211,7 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 
 	s->refs = 1;
 	s->pid = c->other_pid ? c->other_pid : 4211;
+	s->launch = c->launch;
 	s->command = "./server --port 80";
 	s->argv = argv;
 	s->argc = 3;
@@ -821,23 +824,25 @@ static inline const char *const *canned_rules(void *ctx, size_t *count)
 	return rules;
 }
 
-#define CANNED_PROCESSES 7
-static const pid_t canned_pids[CANNED_PROCESSES] = { 4211, 4300, 4301, 4302, 977, 4303, 4305 };
+#define CANNED_PROCESSES 9
+static const pid_t canned_pids[CANNED_PROCESSES] = { 4211, 4300, 4301, 4302, 977, 4303, 4305, 4306,
+	4307 };
 
-/* The server, a shell's family below it that comes and goes, two that are not recorded, and
- * somebody else's. */
+/* The server, a shell's family below it that comes and goes, two that are not recorded, somebody
+ * else's, and two that have ended: of one nobody knows how. */
 static inline size_t canned_processes(void *ctx, const struct process_row **rows, size_t *more)
 {
-	static struct process_row row[CANNED_PROCESSES];
+	static struct process_row row[CANNED_PROCESSES + 2];
 	static const char *const commands[CANNED_PROCESSES] = { "./server --port 80",
 		"sh -c ./job --all", "./job --all", "gzip -9 a-log-with-a-name-that-is-long.log",
 		"/opt/python/bin/python3 /srv/tools/report.py --every 60",
 		"busybox tar cz -C /srv/data .",
-		"/usr/libexec/helper --listen 127.0.0.1:8125 --verbose" };
+		"/usr/libexec/helper --listen 127.0.0.1:8125 --verbose", "sh -c ./warm", "./warm" };
 	static const char *const whys[CANNED_PROCESSES] = {
 		[5] = "statically linked", [6] = "without LD_PRELOAD"
 	};
-	static const pid_t parents[CANNED_PROCESSES] = { 0, 4211, 4300, 4211, 0, 4301, 4211 };
+	static const pid_t parents[CANNED_PROCESSES] = { 0, 4211, 4300, 4211, 0, 4301, 4211, 4211,
+		4306 };
 	struct canned *c = ctx;
 	size_t n = c->fewer_processes ? 2 : CANNED_PROCESSES;
 
@@ -845,17 +850,29 @@ static inline size_t canned_processes(void *ctx, const struct process_row **rows
 		row[i] = (struct process_row){ .id = 100 + i,
 			.pid = canned_pids[i],
 			.parent = parents[i],
-			.state = i == 3 ? "stopped" : "running",
-			.live_bytes = (uint64_t)(c->seconds << 10) << (2 * i),
+			.group = i == 4 ? 1 : 0,
+			.state = i == 3	  ? "stopped"
+				 : i == 7 ? processes_ended(0)
+				 : i == 8 ? processes_ended(-1)
+					  : "running",
+			.live_bytes = i < 7 ? (uint64_t)(c->seconds << 10) << (2 * i) : 700,
+			.peak_bytes = 200000000u >> i,
+			.has_peak = !whys[i],
+			.ended = i >= 7,
 			.rss_bytes = 40u << 20,
 			.rate_bytes_per_s = 3000.0 * (double)i,
 			.has_live = !whys[i],
 			.has_rate = !whys[i],
 			.has_rss = i != 4,
-			.shown = canned_pids[i] == (c->other_pid ? c->other_pid : 4211) };
+			.shown =
+				!c->all && canned_pids[i] == (c->other_pid ? c->other_pid : 4211) };
 		snprintf(row[i].command, sizeof(row[i].command), "%s", commands[i]);
 		snprintf(row[i].why, sizeof(row[i].why), "%s", whys[i] ? whys[i] : "");
 	}
+	n = processes_heads(row, n, sizeof(row) / sizeof(row[0]));
+	for (size_t i = 0; i < n; i++)
+		if (row[i].kind == PROCESS_ALL)
+			row[i].shown = c->all;
 	processes_arrange(row, n, 4211);
 	*rows = row;
 	*more = c->fewer_processes ? 300 : 0;
@@ -872,6 +889,9 @@ static inline int canned_process_show(void *ctx, uint64_t id, char *msg, size_t 
 		snprintf(msg, cap, "process 4303 is not recorded: statically linked");
 	if (id == 102 || id == 105)
 		return -ESRCH;
+	c->all = id == PROCESSES_ALL;
+	if (c->all)
+		id = 100;
 	c->other_pid = canned_pids[id - 100];
 	c->image = id == 100 ? NULL : &image[id - 100];
 	return 0;

@@ -25,7 +25,8 @@ TEST(it_is_a_tree_and_p_goes_back)
 	begin(30, 100);
 	draw("p");
 	CHECK(ui_view(&p.ui) == &view_processes);
-	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "./server --port 80"));
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "all processes of this launch: 8"));
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY] + 1), "./server --port 80"));
 	CHECK(paper_find(&p, "├─ sh -c ./job --all") >= 0);
 	CHECK(paper_find(&p, "│ └─ ./job --all") >= 0);
 	CHECK(paper_find(&p, "5 recorded processes") >= 0);
@@ -51,7 +52,7 @@ TEST(enter_shows_another_and_each_keeps_its_selection)
 	draw("jj");
 	CHECK(p.ui.sites.list.cursor == 2);
 	draw("p");
-	CHECK_INT(p.ui.processes.list.cursor, 1); /* where we are */
+	CHECK_INT(p.ui.processes.list.cursor, 2); /* where we are */
 	draw("k\r");
 	CHECK_INT(p.ui.shown->pid, 4211);
 	CHECK_INT(p.ui.sites.selected, here);
@@ -86,10 +87,10 @@ TEST(one_that_is_not_recorded_says_why)
 	begin(24, 80);
 	draw("p");
 	CHECK(paper_find(&p,
-		      "no data         -             40.0M │   └─ busybox…: statically linked") >=
+		      "no data        -               │   └─ busybox tar …: statically linked") >=
 		0);
-	CHECK(paper_find(&p, "└─ helper --l…: without LD_PRELOAD") >= 0);
-	CHECK(paper_find(&p, "5 recorded processes, 2 not recorded") >= 0);
+	CHECK(paper_find(&p, "├─ helper --listen…: without LD_PRELOAD") >= 0);
+	CHECK(paper_find(&p, "5 recorded processes, 2 ended, 2 not recorded   * is shown") >= 0);
 	draw("/busybox\r\r");
 	CHECK(ui_view(&p.ui) == &view_processes);
 	CHECK(paper_find(&p, "process 4303 is not recorded: statically linked") >= 0);
@@ -102,11 +103,11 @@ TEST(a_long_command_begins_with_its_name)
 {
 	begin(24, 80);
 	draw("p");
-	CHECK(paper_find(&p, "  python3 /srv/tools/report.py --ev…") >= 0);
+	CHECK(paper_find(&p, "11.9M python3 /srv/tools/report.py --every 60") >= 0);
 	paper_close(&p);
 	begin(30, 200);
 	draw("p");
-	CHECK(paper_find(&p, "  /opt/python/bin/python3 /srv/tools/report.py --every 60") >= 0);
+	CHECK(paper_find(&p, "/opt/python/bin/python3 /srv/tools/report.py --every 60") >= 0);
 	paper_close(&p);
 }
 
@@ -118,12 +119,12 @@ TEST(processes_come_and_go)
 	p.canned.fewer_processes = true;
 	refresh_tick(&p.ui);
 	paper_draw(&p);
-	CHECK_INT(p.ui.processes.list.count, 2);
-	CHECK(p.ui.processes.has_selected && p.ui.processes.list.cursor == 1);
+	CHECK_INT(p.ui.processes.list.count, 3);
+	CHECK(p.ui.processes.has_selected && p.ui.processes.list.cursor == 2);
 	CHECK(paper_find(&p, "and 300 more") >= 0);
 	p.canned.fewer_processes = false;
 	refresh_tick(&p.ui);
-	CHECK_INT(p.ui.processes.list.cursor, 1); /* by identity, not by place */
+	CHECK_INT(p.ui.processes.list.cursor, 2); /* by identity, not by place */
 	CHECK_INT(p.ui.processes.selected, 101);
 	paper_close(&p);
 }
@@ -141,9 +142,9 @@ TEST(a_second_click_shows)
 {
 	begin(30, 100);
 	draw("p");
-	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 1, 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 2, 5);
 	CHECK(ui_view(&p.ui) == &view_processes);
-	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 1, 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 2, 5);
 	CHECK_INT(p.ui.shown->pid, 4300);
 	paper_close(&p);
 }
@@ -159,6 +160,82 @@ TEST(where_there_is_no_list_p_says_so)
 	paper_close(&p);
 }
 
+/* Sums are of what runs; what ended has a peak, and says how it ended. */
+TEST(sums_and_ends)
+{
+	begin(30, 120);
+	draw("p");
+	CHECK(paper_find(&p, "4300 running     3.0M  14.9M  95.4M") >= 0);
+	CHECK(paper_find(&p, "4306 exit 0                    1.5M") >= 0);
+	CHECK(paper_find(&p, "4307 ended                   762.9k") >= 0);
+	CHECK(paper_find(&p, "another launch: 1") >= 0);
+	draw("E");
+	CHECK(paper_find(&p, "exit 0") < 0 && paper_find(&p, "4307") < 0);
+	CHECK(paper_find(&p, "2 ended (E)") >= 0);
+	draw("E");
+	CHECK(paper_find(&p, "4307 ended") >= 0);
+	paper_close(&p);
+}
+
+/* What the program started is counted beside what it holds itself. */
+TEST(the_header_counts_the_others)
+{
+	paper_open(&p, 24, 80, false);
+	p.canned.launch = (struct snap_launch){ .running = 4, .live_bytes = 106u << 20 };
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "]  350.6M  +4 proc 106.0M (p)  peak 655.0M") >= 0);
+	paper_close(&p);
+	paper_open(&p, 30, 120, false);
+	p.canned.launch = (struct snap_launch){ .running = 1, .live_bytes = 11u << 10 };
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "350.6M  +1 process 11.0k (p)  peak 655.0M") >= 0);
+	p.canned.launch = (struct snap_launch){ .ended = 3 };
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "M  peak 655.0M") >= 0);
+	paper_close(&p);
+}
+
+TEST(siblings_are_sorted_and_the_tree_stays)
+{
+	begin(30, 120);
+	draw("p3");
+	CHECK(paper_find(&p, "├─ gzip") < paper_find(&p, "├─ sh -c ./job"));
+	CHECK_INT(paper_find(&p, "│ └─ ./job"), paper_find(&p, "├─ sh -c ./job") + 1);
+	draw("I");
+	CHECK(paper_find(&p, "─ sh -c ./job") < paper_find(&p, "─ gzip"));
+	draw("5"); /* PEAK */
+	CHECK(paper_find(&p, "─ sh -c ./job") < paper_find(&p, "─ gzip"));
+	CHECK(paper_find(&p, "─ gzip") < paper_find(&p, "─ sh -c ./warm"));
+	paper_close(&p);
+}
+
+TEST(lines_fold)
+{
+	size_t all;
+
+	begin(30, 120);
+	draw("pj"); /* 4300 */
+	all = p.ui.processes.list.count;
+	draw("-");
+	CHECK_INT(p.ui.processes.list.count, all - 2);
+	CHECK(paper_find(&p, "sh -c ./job --all  +2") >= 0);
+	CHECK_INT(p.ui.processes.selected, 101);
+	draw("h"); /* the parent */
+	CHECK_INT(p.ui.processes.selected, 100);
+	draw("jl");
+	CHECK_INT(p.ui.processes.list.count, all);
+	draw("Gk\r"); /* a heading */
+	CHECK(ui_view(&p.ui) == &view_processes);
+	CHECK_INT(p.ui.processes.list.count, all - 1);
+	CHECK(paper_find(&p, "another launch: 1, folded") >= 0);
+	draw("\r");
+	CHECK_INT(p.ui.processes.list.count, all);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(it_is_a_tree_and_p_goes_back);
@@ -171,5 +248,9 @@ int main(void)
 	RUN(frozen_rows_thaw_for_another);
 	RUN(a_second_click_shows);
 	RUN(where_there_is_no_list_p_says_so);
+	RUN(sums_and_ends);
+	RUN(the_header_counts_the_others);
+	RUN(siblings_are_sorted_and_the_tree_stays);
+	RUN(lines_fold);
 	return check_end();
 }

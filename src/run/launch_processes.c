@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The processes of a launch (launch_processes.h). Main thread. */
+#include "src/run/launch_processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/model/processes.h"
+#include "src/proc/proc.h"
+#include "src/read/read.h"
+#include "src/util/text.h"
+
+#define ANCESTORS_MAX 16u /* levels searched upward for a recorded process */
+#define PIDFDS_MAX    256u /* descriptors held to learn how processes end */
+
+struct launch_processes {
+	/* Entries never move, and are sorted by no key: a launch has some hundreds at most. */
+	struct launch_process *entry[LAUNCH_PROCESSES_MAX];
+	size_t count;
+	unsigned pidfds;
+	uint64_t forgotten; /* ended ones that are not kept */
+	uint64_t peak_bytes; /* the highest sum of live bytes at a tick */
+};
+
+struct launch_processes *launch_processes_new(void)
+{
+	return calloc(1, sizeof(struct launch_processes));
+}
+
+static void pidfd_close(struct launch_processes *l, struct launch_process *p)
+{
+	if (p->pidfd < 0)
+		return;
+	close(p->pidfd);
+	p->pidfd = -1;
+	l->pidfds--;
+}
+
+void launch_processes_free(struct launch_processes *l)
+{
+	for (size_t i = 0; l && i < l->count; i++) {
+		pidfd_close(l, l->entry[i]);
+		free(l->entry[i]);
+	}
+	free(l);
+}
+
+static struct launch_process *find(const struct launch_processes *l, uint64_t id)
+{
+	for (size_t i = 0; l && i < l->count; i++)
+		if (l->entry[i]->id == id)
+			return l->entry[i];
+	return NULL;
+}
+
+const struct launch_process *launch_processes_find(const struct launch_processes *l, uint64_t id)
+{
+	return find(l, id);
+}
+
+/* ---- how a process ended ---- */
+
+/* linux/pidfd.h, from Linux 6.15 on; headers may be older. */
+struct pidfd_info_exit {
+	uint64_t mask, cgroup;
+	uint32_t pid, tgid, ppid, ids[8];
+	int32_t exit_code;
+};
+#define PIDFD_EXIT	(1u << 3)
+#define PIDFD_INFO_CALL _IOWR(0xFF, 11, struct pidfd_info_exit)
+
+static void pidfd_open_of(struct launch_processes *l, struct launch_process *p)
+{
+	p->pidfd = -1;
+	if (l->pidfds >= PIDFDS_MAX || p->elsewhere)
+		return;
+	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	l->pidfds += p->pidfd >= 0;
+}
+
+/* Until the process is reaped nothing is known, and on an older kernel nothing ever is. */
+static void end_note(struct launch_processes *l, struct launch_process *p)
+{
+	struct pidfd_info_exit info = { .mask = PIDFD_EXIT };
+
+	p->ended = true;
+	if (p->pidfd < 0)
+		return;
+	if (p->status >= 0 || ioctl(p->pidfd, PIDFD_INFO_CALL, &info) != 0) {
+		pidfd_close(l, p);
+	} else if (info.mask & PIDFD_EXIT) {
+		p->status = info.exit_code;
+		pidfd_close(l, p);
+	}
+}
+
+void launch_processes_ended(struct launch_processes *l, pid_t pid, int status)
+{
+	for (size_t i = 0; l && i < l->count; i++) {
+		if (l->entry[i]->pid != pid || l->entry[i]->status >= 0)
+			continue;
+		l->entry[i]->status = status;
+		end_note(l, l->entry[i]);
+	}
+}
+
+/* Nothing is known of a process that cannot be seen from here. */
+static bool is_gone(const struct launch_process *p)
+{
+	uint64_t ticks;
+	int rc = p->elsewhere ? 0 : proc_start_ticks(p->pid, &ticks);
+
+	if (p->elsewhere)
+		return false;
+	return rc == -ESRCH || (rc == 0 && ticks != p->start_ticks);
+}
+
+/* ---- parents ---- */
+
+static struct launch_process *by_pid(struct launch_processes *l, pid_t pid)
+{
+	struct launch_process *found = NULL;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct launch_process *p = l->entry[i];
+
+		if (p->pid == pid &&
+			(!found || found->ended || (!p->ended && p->began_ns > found->began_ns)))
+			found = p;
+	}
+	return found;
+}
+
+/* The nearest recorded ancestor: processes between them may be unrecorded. */
+static void parent_find(struct launch_processes *l, struct launch_process *p)
+{
+	pid_t above = p->ppid;
+
+	for (unsigned i = 0; above > 1 && i < ANCESTORS_MAX; i++) {
+		struct launch_process *found = by_pid(l, above);
+		struct proc_reading r;
+
+		if (found && found != p) {
+			p->parent = found->id;
+			return;
+		}
+		above = proc_read(above, false, &r) == 0 ? r.ppid : 0;
+	}
+}
+
+/* ---- reading ---- */
+
+static void ppid_read(struct launch_process *p, const struct read_identity *id)
+{
+	struct proc_reading r;
+
+	if (proc_read(p->pid, false, &r) == 0 && r.start_ticks == p->start_ticks)
+		p->ppid = r.ppid;
+	else if (id->pid_namespace == proc_pid_namespace())
+		p->ppid = id->ppid;
+}
+
+/* A process that is just starting has no command line yet. */
+static void identity_read(struct launch_process *p, struct read_segment *s)
+{
+	struct read_identity id;
+
+	if ((p->ppid && p->command[0]) || read_identity(s, &id) != 0)
+		return;
+	if (!p->ppid)
+		ppid_read(p, &id);
+	target_command(p->command, sizeof(p->command), &id);
+}
+
+static void read_one(struct launch_processes *l, struct launch_process *p)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = p->path[0] ? read_open(p->path, message) : NULL;
+	struct read_totals *t = malloc(sizeof(*t));
+
+	if (s && t && read_totals(s, t) == 0) {
+		identity_read(p, s);
+		p->live_bytes = t->live_bytes;
+		if (t->peak_bytes > p->peak_bytes)
+			p->peak_bytes = t->peak_bytes;
+		if (t->state == HT_STATE_EXITED && (p->elsewhere || is_gone(p)))
+			end_note(l, p);
+	}
+	free(t);
+	read_close(s);
+}
+
+void launch_processes_tick(struct launch_processes *l)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; l && i < l->count; i++) {
+		struct launch_process *p = l->entry[i];
+
+		if (p->ended && p->status < 0 && p->pidfd >= 0)
+			end_note(l, p); /* until it is reaped, nothing is known */
+		if (p->ended)
+			continue;
+		read_one(l, p);
+		if (!p->ended && is_gone(p))
+			end_note(l, p);
+		if (!p->parent)
+			parent_find(l, p);
+		sum += p->ended ? 0 : p->live_bytes;
+	}
+	if (l && sum > l->peak_bytes)
+		l->peak_bytes = sum;
+}
+
+void launch_processes_removing(struct launch_processes *l, const char *path)
+{
+	for (size_t i = 0; l && i < l->count; i++) {
+		struct launch_process *p = l->entry[i];
+
+		if (strcmp(p->path, path) != 0)
+			continue;
+		read_one(l, p);
+		p->path[0] = '\0';
+		if (!p->parent)
+			parent_find(l, p);
+		if (!p->ended && is_gone(p))
+			end_note(l, p);
+	}
+}
+
+/* ---- which there are ---- */
+
+/* Its children go to its parent. */
+static void forget(struct launch_processes *l, size_t at)
+{
+	struct launch_process *gone = l->entry[at];
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->entry[i]->parent == gone->id)
+			l->entry[i]->parent = gone->parent;
+	pidfd_close(l, gone);
+	free(gone);
+	l->entry[at] = l->entry[--l->count];
+	l->forgotten++;
+}
+
+/* Room for one more: the one that ended and had the lowest peak goes. */
+static bool room_make(struct launch_processes *l)
+{
+	size_t least = l->count;
+
+	if (l->count < LAUNCH_PROCESSES_MAX)
+		return true;
+	for (size_t i = 0; i < l->count; i++)
+		if (l->entry[i]->ended &&
+			(least == l->count ||
+				l->entry[i]->peak_bytes < l->entry[least]->peak_bytes))
+			least = i;
+	if (least == l->count)
+		return false;
+	forget(l, least);
+	return true;
+}
+
+static struct launch_process *add(
+	struct launch_processes *l, uint64_t id, const struct target_segment *t)
+{
+	struct launch_process *p = room_make(l) ? calloc(1, sizeof(*p)) : NULL;
+
+	if (!p)
+		return NULL;
+	*p = (struct launch_process){ .id = id,
+		.pid = t->process > 0 ? t->process : t->pid,
+		.start_ticks = t->start_ticks,
+		.began_ns = t->created_ns,
+		.elsewhere = t->state == TARGET_ELSEWHERE,
+		.status = -1 };
+	pidfd_open_of(l, p);
+	l->entry[l->count++] = p;
+	return p;
+}
+
+static bool is_newer(const struct launch_process *p, const struct target_segment *t)
+{
+	return p->path[0] ? t->exec_gen > p->exec_gen : t->exec_gen >= p->exec_gen;
+}
+
+void launch_processes_note(struct launch_processes *l, const struct target_segment *t)
+{
+	uint64_t id = processes_id(t->pid, t->start_ticks, t->pid_namespace);
+	struct launch_process *p = find(l, id);
+	bool fresh = !p;
+
+	if (!l || t->pid <= 0 || t->state == TARGET_UNREADABLE)
+		return;
+	if (!p)
+		p = add(l, id, t);
+	if (!p || (p->ended && !fresh))
+		return;
+	if (fresh || is_newer(p, t)) {
+		read_one(l, p); /* the peak of the image before */
+		p->exec_gen = t->exec_gen;
+		memcpy(p->path, t->path, sizeof(p->path));
+		text_clean(p->command, sizeof(p->command), t->command, strlen(t->command));
+		read_one(l, p);
+	}
+	if (!p->parent)
+		parent_find(l, p);
+	if (!p->ended && strcmp(p->path, t->path) == 0 &&
+		(t->state == TARGET_EXITED || t->state == TARGET_DEAD) && is_gone(p)) {
+		read_one(l, p);
+		end_note(l, p);
+	}
+}
+
+/* ---- what others ask ---- */
+
+size_t launch_processes_all(
+	const struct launch_processes *l, const struct launch_process *const **all)
+{
+	*all = l ? (const struct launch_process *const *)l->entry : NULL;
+	return l ? l->count : 0;
+}
+
+/* Between two refreshes there may have been more, but not less than one process had. */
+static uint64_t peak_of(const struct launch_processes *l)
+{
+	uint64_t peak = l ? l->peak_bytes : 0;
+
+	for (size_t i = 0; l && i < l->count; i++)
+		if (l->entry[i]->peak_bytes > peak)
+			peak = l->entry[i]->peak_bytes;
+	return peak;
+}
+
+struct snap_launch launch_processes_sum(const struct launch_processes *l, uint64_t but)
+{
+	struct snap_launch sum = { 0 };
+
+	for (size_t i = 0; l && i < l->count; i++) {
+		const struct launch_process *p = l->entry[i];
+
+		if (p->id == but)
+			continue;
+		sum.ended += p->ended;
+		sum.running += !p->ended;
+		sum.live_bytes += p->ended ? 0 : p->live_bytes;
+	}
+	if (l)
+		sum.ended += (uint32_t)l->forgotten;
+	sum.peak_bytes = peak_of(l);
+	return sum;
+}
