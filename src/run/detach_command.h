@@ -5,7 +5,8 @@
 
 #include "src/run/options.h"
 
-/* Detaches from each process and prints a line about it. The exit status. */
+/* Detaches from each process, or from all recorded ones of a name, and prints a line
+ * about each. The exit status. */
 int detach_command_run(const struct options *o);
 
 #endif

@@ -114,8 +114,10 @@ int option_attach_detach(struct options *o, const char *value, struct option_err
 {
 	int rc;
 
+	o->attach.name = NULL;
 	o->attach.count = 0;
-	rc = pids_take(&o->attach, value, why);
+	rc = *value >= '0' && *value <= '9' ? pids_take(&o->attach, value, why)
+					    : name_take(&o->attach, value, why);
 	return rc ? rc : option_values_mode(o, OPTIONS_DETACH, why);
 }
 

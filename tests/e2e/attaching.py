@@ -268,6 +268,26 @@ def named():
     two.end()
 
 
+@case("recordings are ended by name")
+def ended_by_name():
+    path = copy_of("heaptop-e2e-ended")
+    programs = one, two, three = Asked(path), Asked(path), Asked(path)
+    done = run([HEAPTOP, "--detach", "heaptop-e2e-ended"])
+    check_equal((done.returncode, done.stdout), (125, b""), "status and output")
+    check(b"is recorded, of 3 that run" in done.stderr, done.stderr)
+    for program in (one, two):
+        attach(program)
+    said = detach("heaptop-e2e-ended")
+    for program in (one, two):
+        check("detached from process %d: " % program.pid in said, said)
+    check(str(three.pid) not in said and not three.maps("libheaptop"), said)
+    check_left(*programs)
+    for program in programs:
+        program.end()
+    done = run([HEAPTOP, "--detach", "heaptop-e2e-ended"])
+    check(done.returncode == 125 and b"no process is called heaptop-e2e-ended" in done.stderr, done.stderr)
+
+
 @case("-a alone lists the user's processes where there is no screen")
 def listed():
     asked = Asked.take()

@@ -91,6 +91,9 @@ TEST(attaching)
 	p = PARSE("--wait", "nginx", "-b");
 	CHECK(p.status == -1 && p.o.mode == OPTIONS_ATTACH && p.o.attach.wait && p.o.pid == 0);
 	CHECK_INT(PARSE("--detach", "12,15", "--attach-timeout=5").o.attach.count, 2);
+	p = PARSE("--detach", "nginx");
+	CHECK(p.status == -1 && p.o.mode == OPTIONS_DETACH && p.o.attach.count == 0);
+	CHECK_STR(p.o.attach.name, "nginx");
 	CHECK(refused(PARSE("-a", "nginx", "ls"), "only one of"));
 	CHECK(refused(PARSE("-a", "1", "--wait", "nginx"), "not with -a"));
 	CHECK(refused(PARSE("--keep", "ls"), "--keep requires -a"));
@@ -332,7 +335,7 @@ TEST(bad_values)
 		{ "-n", "" }, { "-n", "99999999999999999999" }, { "-s", "nonsense" }, { "-D", "0" },
 		{ "-D", "1025" }, { "--top", "-1" }, { "--top", " 1" }, { "-C", "sometimes" },
 		{ "-a", "0" }, { "-a", "12," }, { "-a", "4294967297" }, { "-a", "1x" },
-		{ "-a", "1,,2" }, { "-a", "" }, { "--detach", "nginx" }, { "--wait", "" },
+		{ "-a", "1,,2" }, { "-a", "" }, { "--detach", "" }, { "--detach", "1,x" }, { "--wait", "" },
 		{ "--attach-timeout", "0" }, { "--attach-timeout", "2h" }, { "--format", "xml" },
 		{ "--fail-on", "bugs" }, { "--library", "" } };
 
