@@ -42,6 +42,7 @@ static int command_split(struct command_line *c, const struct read_identity *id)
 		used += len < room ? len : room;
 		p += len + 1;
 	}
+	text_unfold(joined, used);
 	c->line = text_clean_copy(joined, used);
 	return c->line ? 0 : -ENOMEM;
 }

@@ -111,9 +111,7 @@ static void command_fill(
 {
 	while (n && !line[n - 1])
 		n--;
-	for (size_t i = 0; i < n; i++)
-		if (!line[i])
-			line[i] = ' ';
+	text_unfold(line, n);
 	if (n)
 		text_clean(p->command, sizeof(p->command), line, n);
 	else

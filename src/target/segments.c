@@ -47,9 +47,7 @@ void target_command(char *out, size_t cap, const struct read_identity *id)
 	memcpy(line, id->command, n);
 	while (n && !line[n - 1])
 		n--;
-	for (size_t i = 0; i < n; i++)
-		if (!line[i])
-			line[i] = ' ';
+	text_unfold(line, n);
 	text_clean(out, cap, line, n);
 }
 

@@ -119,9 +119,8 @@ static void command_read(const struct subject *s, char *out, size_t cap)
 	n = proc_file_read(path, line, sizeof(line));
 	while (n > 0 && !line[n - 1])
 		n--;
-	for (ssize_t i = 0; i < n; i++)
-		if (!line[i])
-			line[i] = ' ';
+	if (n > 0)
+		text_unfold(line, (size_t)n);
 	if (n > 0)
 		text_clean(out, cap, line, (size_t)n);
 	else

@@ -258,6 +258,13 @@ size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool fr
 	return used + 1;
 }
 
+void text_unfold(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!text[i] || strchr("\n\r\t\v\f", text[i]))
+			text[i] = ' ';
+}
+
 char *text_clean_copy(const char *in, size_t len)
 {
 	char *out = malloc(len + 1); /* a replacement is never longer than the character */

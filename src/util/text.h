@@ -18,7 +18,10 @@
  * the NUL; never cuts inside a character.
  */
 size_t text_clean(char *out, size_t cap, const char *in, size_t len);
-/* The same into new memory, which the caller frees. NULL when out of memory. */
+/* Blanks for line breaks, tabs and NULs, which belong into a command line, but not into one line on
+ * a screen. */
+void text_unfold(char *text, size_t len);
+/* The same as text_clean, into new memory, which the caller frees. NULL when out of memory. */
 char *text_clean_copy(const char *in, size_t len);
 /* Decodes one character; returns its bytes (1 for an invalid byte, which becomes U+FFFD). */
 size_t text_decode(const char *in, size_t len, uint32_t *code);

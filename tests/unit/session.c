@@ -234,13 +234,13 @@ TEST(starting)
 	before = tick();
 	CHECK_INT(before->state, SNAP_STARTING);
 	CHECK(session_alive(session));
-	memcpy(h->command, "other\0a\0b", 10);
-	h->command_bytes = 10;
+	memcpy(h->command, "other\0a\nc\0b", 12);
+	h->command_bytes = 12;
 	snprintf(h->exe, sizeof(h->exe), "/bin/other");
 	h->state = HT_STATE_RUNNING;
 	after = tick();
 	CHECK_INT(after->state, SNAP_RUNNING);
-	CHECK_STR(after->command, "other a b");
+	CHECK_STR(after->command, "other a c b");
 	CHECK_INT(after->argc, 3);
 	CHECK_STR(after->exe, "/bin/other");
 	/* Someone may still show the snapshot before. */

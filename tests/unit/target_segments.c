@@ -276,7 +276,7 @@ TEST(command_is_one_clean_line)
 
 	MAKE(.name = "heaptop-argv", .pid = getpid(), .state = HT_STATE_RUNNING, .command = argv,
 		.command_bytes = sizeof(argv));
-	CHECK_STR(listed(list_now(), "heaptop-argv")->command, "./app --flag a?[31mb?c");
+	CHECK_STR(listed(list_now(), "heaptop-argv")->command, "./app --flag a?[31mb c");
 	empty_directory();
 }
 

@@ -281,6 +281,14 @@ TEST(elide_anything)
 	}
 }
 
+TEST(unfold)
+{
+	char line[] = "sh\0-c\0for i in 1 2\n\tdo :\r\ndone\033";
+
+	text_unfold(line, sizeof(line) - 1);
+	CHECK_STR(line, "sh -c for i in 1 2  do :  done\033");
+}
+
 int main(void)
 {
 	RUN(clean_keeps_text);
@@ -295,5 +303,6 @@ int main(void)
 	RUN(elide);
 	RUN(lines);
 	RUN(elide_anything);
+	RUN(unfold);
 	return check_end();
 }
