@@ -279,14 +279,14 @@ static uint64_t first_tick(const struct queue *q)
 	return tick_of(&q->events[q->first]);
 }
 
-/* The queue to go on with, of those that do not wait. `next`: up to which tick. EVENT_SLOTS_MAX:
- * none. */
-static uint32_t lowest(const struct event_order *o, uint64_t *next)
+/* The queue to go on with, of those that do not wait: of equal ticks the lowest slot. `to`: below
+ * which tick; from there on another queue's events come first. EVENT_SLOTS_MAX: none. */
+static uint32_t lowest(const struct event_order *o, uint64_t *to)
 {
 	uint64_t best = UINT64_MAX;
 	uint32_t found = EVENT_SLOTS_MAX;
 
-	*next = UINT64_MAX;
+	*to = UINT64_MAX;
 	for (uint32_t i = 0; i < o->slots; i++) {
 		const struct queue *q = &o->queue[i];
 		uint64_t tick;
@@ -295,11 +295,11 @@ static uint32_t lowest(const struct event_order *o, uint64_t *next)
 			continue;
 		tick = first_tick(q);
 		if (tick < best || found == EVENT_SLOTS_MAX) {
-			*next = best;
+			*to = best; /* the other's slot is lower */
 			best = tick;
 			found = i;
-		} else if (tick < *next) {
-			*next = tick;
+		} else if (tick < *to) {
+			*to = tick + 1;
 		}
 	}
 	return found;
@@ -320,16 +320,18 @@ static uint64_t limit_of(const struct event_order *o, uint64_t until)
 /* Passes on what fits, below `until`. */
 static void fitting_pass_on(struct event_order *o, uint64_t until)
 {
-	uint64_t next;
+	uint64_t to;
 	uint32_t slot;
 
-	while (o->counts.events < o->stop && (slot = lowest(o, &next)) != EVENT_SLOTS_MAX) {
+	while (o->counts.events < o->stop && (slot = lowest(o, &to)) != EVENT_SLOTS_MAX) {
 		struct queue *q = &o->queue[slot];
 		uint32_t waiting = o->waiting;
-		uint64_t limit = limit_of(o, until), to = next < limit ? next + 1 : limit;
+		uint64_t limit = limit_of(o, until);
 
 		if (first_tick(q) >= limit)
 			break;
+		if (to > limit)
+			to = limit;
 		/* Another queue may come to be the lowest when it stops waiting. */
 		while (q->count > 0 && first_tick(q) < to && o->waiting >= waiting &&
 			o->counts.events < o->stop)

@@ -262,6 +262,23 @@ TEST(held_until_older_ones_came)
 	event_order_free(o);
 }
 
+/* Of equal ticks the lower slot's come first, also when the higher one's queue is being emptied: a
+ * thread that goes on at the sign of another one has the same tick as that, not an earlier one. */
+TEST(equal_ticks)
+{
+	struct event_order *o = order_make();
+
+	add(o, 3, 64, 1, 5, EVENT_RAW_ALLOC);
+	add(o, 3, 128, 5, 10, EVENT_RAW_ALLOC);
+	add(o, 1, 192, 3, 10, EVENT_RAW_ALLOC);
+	add(o, 2, 256, 2, 7, EVENT_RAW_ALLOC);
+	add(o, 2, 320, 4, 10, EVENT_RAW_ALLOC);
+	CHECK_INT(event_order_pass(o, 100, false), 0);
+	for (uint64_t number = 0; number < 5; number++)
+		CHECK_INT(heard.live[number], number + 1 + 1);
+	event_order_free(o);
+}
+
 /* Blocks that were there before; one of them has an event of its own, too. */
 TEST(before)
 {
@@ -306,6 +323,7 @@ int main(void)
 	RUN(to_and_fro);
 	RUN(lost_counterparts);
 	RUN(held_until_older_ones_came);
+	RUN(equal_ticks);
 	RUN(before);
 	RUN(hostile);
 	return check_end();
