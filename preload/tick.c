@@ -25,15 +25,16 @@ void tick_refresh(struct recorder *r)
 {
 	uint64_t now = cycles();
 
-	if (now - r->read_cycles > APART_CYCLES)
+	if (__builtin_expect(ring_is_wanted(&state_segment) != r->events, 0))
+		recorder_switch_events(r);
+	/* Stamps of written events order those of different threads. */
+	if (now - r->read_cycles > APART_CYCLES || r->events)
 		r->clock_interval = 1;
 	else if (r->clock_interval < INTERVAL_MAX)
 		r->clock_interval *= 2;
 	r->clock_countdown = r->clock_interval - 1; /* without this one */
 	if (__builtin_expect(sample_is_requested(), 0))
 		sample_serve(r);
-	if (__builtin_expect(ring_is_wanted(&state_segment) != r->events, 0))
-		recorder_switch_events(r);
 	r->read_cycles = now;
 	if (now - r->published_cycles < PUBLISH_CYCLES)
 		return;

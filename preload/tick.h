@@ -4,7 +4,8 @@
  * counter once in up to 32 events, and at every event when its events are far apart; after some
  * microseconds it reads the time (vDSO, no system call) and publishes it. So a busy thread pays
  * half a nanosecond, and no stamp is older than 32 of its own events. Viewers publish the time in
- * the same word, so that stamps after a pause are nearly right, too.
+ * the same word, so that stamps after a pause are nearly right, too. While events are written, each
+ * reads the counter, so that the first ones after a pause have no stamp from before it.
  */
 #ifndef PRELOAD_TICK_H
 #define PRELOAD_TICK_H

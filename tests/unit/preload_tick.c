@@ -213,6 +213,28 @@ TEST(events_begin_and_end)
 	end();
 }
 
+/* What is written is stamped with its own time, however long the thread has paused before. */
+TEST(events_after_a_pause)
+{
+	begin();
+	for (unsigned i = 0; i < 1000; i++)
+		tick_now(&recorder);
+	fixture.s.header->events_until = UINT64_MAX;
+	for (unsigned i = 0; i < INTERVAL_MAX; i++)
+		tick_now(&recorder);
+	CHECK(recorder.events);
+	for (unsigned i = 0; i < 2 * INTERVAL_MAX; i++) {
+		time_ns += i % 5 ? 1 : 1000000;
+		CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
+	}
+	fixture.s.header->events_until = 0;
+	for (unsigned i = 0; i < 1000; i++)
+		tick_now(&recorder);
+	CHECK(!recorder.events);
+	CHECK_INT(recorder.clock_interval, INTERVAL_MAX);
+	end();
+}
+
 int main(void)
 {
 	RUN(clocks);
@@ -225,5 +247,6 @@ int main(void)
 	RUN(history);
 	RUN(a_switch_is_noticed);
 	RUN(events_begin_and_end);
+	RUN(events_after_a_pause);
 	return check_end();
 }
