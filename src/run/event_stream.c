@@ -198,12 +198,10 @@ static int read_pass_on(struct event_stream *s, uint64_t until, enum event_strea
 	return rc > 0 ? 0 : rc;
 }
 
-/* One reading of all rings, then what is older than it. Returns the number of events, or -errno. */
-ssize_t event_stream_pass(struct event_stream *s, enum event_stream_way way)
+/* One reading of all rings; the events are not passed on yet. Returns their number, or -errno. */
+static ssize_t rings_read(struct event_stream *s, uint64_t now)
 {
-	uint64_t now = clock_monotonic_ns();
 	ssize_t slots, total = 0;
-	int rc;
 
 	process_check(s);
 	/* So that the events of a quiet program have a recent stamp, too. */
@@ -218,7 +216,15 @@ ssize_t event_stream_pass(struct event_stream *s, enum event_stream_way way)
 		total += got;
 	}
 	s->busy = total > 0;
-	rc = slots < 0 ? (int)slots : read_pass_on(s, tick_at(s, now), way);
+	return slots < 0 ? slots : total;
+}
+
+ssize_t event_stream_pass(struct event_stream *s, enum event_stream_way way)
+{
+	uint64_t now = clock_monotonic_ns();
+	ssize_t total = rings_read(s, now);
+	int rc = total < 0 ? 0 : read_pass_on(s, tick_at(s, now), way);
+
 	return rc ? rc : total;
 }
 
@@ -258,8 +264,11 @@ static void missed_find(struct event_stream *s)
 	s->seen += missed;
 }
 
-/* What the program has counted by now is in the blocks that were live. Several readings are tried:
- * the one with the fewest events in flight is taken. */
+/*
+ * What the program has counted by now is in the blocks that will be found live. What it counts
+ * while these are read may be in them or not, so it is missed unless its events come. Several
+ * readings are tried: the one with the fewest events in flight is taken.
+ */
 static int missed_begin(struct event_stream *s)
 {
 	uint64_t before, after, least = UINT64_MAX;
@@ -269,7 +278,7 @@ static int missed_begin(struct event_stream *s)
 
 		if (!counted(s, &before))
 			return 0;
-		rc = event_stream_pass(s, EVENT_STREAM_ALL);
+		rc = rings_read(s, clock_monotonic_ns());
 		if (rc < 0)
 			return (int)rc;
 		if (!counted(s, &after) || after - before >= least)
@@ -295,9 +304,9 @@ int event_stream_seed(struct event_stream *s)
 	ssize_t rc;
 
 	process_check(s);
-	rc = read_blocks(s->segment, block_seed, s);
-	if (rc >= 0 && s->error == 0)
-		rc = missed_begin(s);
+	rc = missed_begin(s);
+	if (rc >= 0)
+		rc = read_blocks(s->segment, block_seed, s);
 	return rc < 0 ? (int)rc : s->error;
 }
 

@@ -281,6 +281,12 @@ def kept_and_lost():
     return sum(kept), rep["totals"]["lost_events"]
 
 
+def has_begun():
+    """Who attached has read the blocks that were there, and the counters: what comes now is an event, or lost."""
+    done = run([HEAPTOP, "-r", FILE, "--format", "json"])
+    return done.returncode == 0 and json.loads(done.stdout)["totals"]["live_blocks"] > 0
+
+
 @case("what a thread allocates before it notices that it is recorded counts as lost")
 def unnoticed():
     for busy in (1000, 1010, 1020):
@@ -288,7 +294,7 @@ def unnoticed():
         with Asked() as program:
             program.ask("turn %d" % busy)  # then the thread looks only at each 32nd event
             with recorder("--record-events", program.process.pid) as viewer:
-                wait_for(lambda: os.path.exists(FILE) and os.path.getsize(FILE) > 100, "the file")
+                wait_for(has_begun, "the blocks that were there")
                 program.ask("keep 3")
                 program.end()
                 check_equal(viewer.wait(60), 0, "status of the recorder")
