@@ -384,12 +384,9 @@ static inline bool near_joins(const struct unwind *u, const struct unwind_near *
 
 /* The rbp that was kept at `at`, and that no rule used; `top`: more than the numbers of its frames.
  */
-static inline struct unwind_rbp near_rbp(uint64_t at, uint32_t top)
+static inline void near_rbp(struct unwind_rbp *r, uint64_t at, uint32_t top)
 {
-	return (struct unwind_rbp){ .value = *(const uint64_t *)(uintptr_t)at,
-		.at = at,
-		.known = true,
-		.needed = (uint16_t)top };
+	unwind_rbp_set(r, at, *(const uint64_t *)(uintptr_t)at, true, top);
 }
 
 /* Puts the new frames in place of those further in than where the stacks meet, from there inwards.
@@ -403,11 +400,11 @@ static inline void near_put(struct unwind_trail *t, const struct unwind_near *n)
 
 	f->after_ours = false;
 	if (!unwind_rbp_needed(&t->rbps[rbp], q))
-		t->rbps[rbp] = near_rbp(now->rbp_at, top);
+		near_rbp(&t->rbps[rbp], now->rbp_at, top);
 	t->words[words++] = (struct unwind_word){ now->rsp - 8, now->pc };
 	while (now-- != n->frame) {
 		if (now->saves)
-			t->rbps[++rbp] = near_rbp(now->rbp_at, top);
+			near_rbp(&t->rbps[++rbp], now->rbp_at, top);
 		t->frames[++q] = (struct unwind_frame){ .rsp = now->rsp,
 			.words = (uint16_t)words,
 			.rbp = (uint16_t)rbp,

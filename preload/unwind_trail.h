@@ -31,6 +31,19 @@ bool unwind_trail_extend(
  * on. */
 void unwind_trail_replace(struct unwind_trail *t, const struct unwind_trail *from, bool open);
 
+/* rbp as it is at first, before anything used it. Field by field: a whole one would be copied from
+ * where its narrower fields have just been stored, which the processor must wait for. */
+static inline void unwind_rbp_set(
+	struct unwind_rbp *r, uint64_t at, uint64_t value, bool known, uint32_t needed)
+{
+	r->value = value;
+	r->at = at;
+	r->needed = (uint16_t)needed;
+	r->noted_at = 0;
+	r->noted = false;
+	r->known = known;
+}
+
 /* Whether the rest of the walk uses rbp, from frame `q` on, one of those that share it. */
 static inline bool unwind_rbp_needed(const struct unwind_rbp *r, uint32_t q)
 {

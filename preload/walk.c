@@ -171,9 +171,7 @@ static void rbp_change(struct walk *w, bool known, uint64_t at, uint64_t value)
 		unsettle(t);
 	else
 		t->rbps_low--;
-	*rbp_of(w) = (struct unwind_rbp){
-		.value = value, .at = at, .known = known, .needed = (uint16_t)t->low
-	};
+	unwind_rbp_set(rbp_of(w), at, value, known, t->low);
 }
 
 static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
@@ -293,12 +291,10 @@ bool walk_start(struct walk *w, uintptr_t frame, struct unwind_known *known, str
 	known_begin(known, frame & ~(uint64_t)(PAGE_BYTES - 1));
 	unwind_trail_empty(t);
 	t->rbps_low--;
-	*rbp_of(w) = (struct unwind_rbp){ .needed = (uint16_t)t->low };
+	unwind_rbp_set(rbp_of(w), 0, 0, false, t->low);
 	if (!word_read(w, frame, &rbp) || !word_read(w, frame + 8, &w->pc) || w->pc == 0)
 		return false;
-	*rbp_of(w) = (struct unwind_rbp){
-		.value = rbp, .at = frame, .known = true, .needed = (uint16_t)t->low
-	};
+	unwind_rbp_set(rbp_of(w), frame, rbp, true, t->low);
 	note(t, frame + 8, w->pc);
 	return true;
 }
