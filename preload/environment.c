@@ -29,6 +29,8 @@ static const char *given_variable(const char *name)
 		value = given->allocators;
 	else if (strcmp(name, "HEAPTOP_FOLLOW") == 0 && !given->follow)
 		value = "0";
+	else if (strcmp(name, "HEAPTOP_FREES") == 0 && given->free_stacks)
+		value = "1";
 	return value && value[0] ? value : NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "preload/event_wait.h"
+#include "preload/freed.h"
 #include "preload/next_allocator.h"
 #include "preload/reentry.h"
 #include "preload/sample.h"
@@ -149,6 +150,12 @@ static uint32_t freeing_site(struct recorder *r, enum ht_function function)
 	return leaf ? leaf->site : event_take_stack(r, frame, function, NULL)->site;
 }
 
+static void free_remember(struct recorder *r, uint64_t addr, enum ht_function function)
+{
+	if (freed_is_on())
+		freed_note(addr, freeing_site(r, function));
+}
+
 static void wrong_note(struct recorder *r, enum ht_function function, const struct wrong_free *what)
 {
 	wrong_frees_add(&state_segment, what, freeing_site(r, function));
@@ -203,6 +210,7 @@ uint32_t event_freed_foreign(struct recorder *r, uint64_t addr, uint32_t counter
 	const struct counter_freed *end, enum ht_function function)
 {
 	family_check(r, addr, counter, end->size, function);
+	free_remember(r, addr, function);
 	return counter_free_foreign(&state_segment, &r->counters, counter, end);
 }
 
@@ -222,6 +230,7 @@ bool event_freed(
 	if (live_counter(b) == HT_COUNTER_HIDDEN)
 		return false;
 	family_check(r, addr, live_counter(b), b->size, function);
+	free_remember(r, addr, function);
 	count_freed(&r->counters, addr, b, &end);
 	event_append(r, addr, b->size, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
 	return true;

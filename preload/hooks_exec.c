@@ -27,7 +27,7 @@ struct variable {
 	bool adds;
 };
 
-#define MADE 5u
+#define MADE 6u
 static void variables_list(struct variable out[MADE])
 {
 	const struct ht_attached *a = &heaptop_attached;
@@ -38,6 +38,7 @@ static void variables_list(struct variable out[MADE])
 	out[2] = (struct variable){ "HEAPTOP_SEGMENT=", a->segment, false };
 	out[3] = (struct variable){ "HEAPTOP_ALLOCATORS=", a->allocators, false };
 	out[4] = (struct variable){ "HEAPTOP_FOLLOW=", a->follow ? "" : "0", false };
+	out[5] = (struct variable){ "HEAPTOP_FREES=", a->free_stacks ? "1" : "", false };
 }
 
 static bool begins(const char *text, const char *name)

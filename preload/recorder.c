@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/freed.h"
 #include "preload/old_version.h"
 #include "preload/signals.h"
 #include "preload/stack_memory.h"
@@ -131,10 +132,12 @@ void recorder_unmap(void)
 	}
 	recorders_end = 0;
 	stack_memory_forked();
+	freed_end();
 }
 
 void recorder_start(void)
 {
+	freed_start();
 	counter_own(&state_segment, &recorder_shared, 0);
 	madvise(recorders, sizeof(recorders), MADV_DONTDUMP);
 	has_key = pthread_key_create && pthread_setspecific &&
@@ -156,6 +159,7 @@ void recorder_forked(void)
 		recorders[slot] = NULL;
 	recorders_end = 0;
 	stack_memory_forked();
+	freed_forked();
 	counter_own(&state_segment, &recorder_shared, 0);
 }
 
@@ -195,6 +199,8 @@ static struct recorder *make_with_slot(void)
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
 	counter_own(&state_segment, &r->counters, r->slot);
+	if (freed_is_on())
+		counter_own_none(&r->counters);
 	if (r->slot != 0 && stack_memory_start(&r->guards, shown)) {
 		pointer_note(r->slot, thread_pointer());
 		return r;

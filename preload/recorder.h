@@ -48,7 +48,7 @@ void recorder_forked(void);
 /* A viewer detaches: releases the key whose destructor ends recorders, while no thread is in a
  * hook; threads forget theirs (shm/attached.h). */
 void recorder_detach(void);
-/* After that: unmaps all recorders. Makes system calls only. */
+/* After that: unmaps all recorders, and what is remembered of frees. Makes system calls only. */
 void recorder_unmap(void);
 /* Slow path of recorder_current: at a thread's first event, or without a recorder. */
 struct recorder *recorder_claim(void);

@@ -5,6 +5,7 @@
  */
 #include "preload/wrong_free.h"
 
+#include "preload/freed.h"
 #include "preload/recorder.h"
 #include "shm/live_around.h"
 #include "shm/live_direct.h"
@@ -55,6 +56,7 @@ static bool is_double(uint64_t addr, struct wrong_free *out)
 		!live_direct_former(&state_segment, addr, &b) || b.tick < settled)
 		return false;
 	out->kind = HT_WRONG_DOUBLE;
+	out->first_site = freed_site(addr);
 	block_note(out, &b);
 	return true;
 }

@@ -68,7 +68,8 @@ struct ht_attached {
 	char library[HT_ATTACHED_PATH]; /* for images that it executes; empty: they are not followed
 					 */
 	char allocators[HT_ATTACHED_PATH]; /* as HEAPTOP_ALLOCATORS */
-	uint32_t follow; /* 1: forked children are recorded, too */
+	uint16_t follow; /* 1: forked children are recorded, too */
+	uint16_t free_stacks; /* 1: frees take their stacks, as HEAPTOP_FREES */
 	uint32_t viewer; /* pid of the viewer that attached, as it sees itself; 0: none */
 	/* By the library. */
 	uint64_t pads, pads_bytes; /* executable memory that stays: its first range, all bytes */

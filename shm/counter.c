@@ -318,6 +318,12 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 		o->own_of[i] = ht_owner_word(0, slot, i);
 }
 
+void counter_own_none(struct counter_owner *o)
+{
+	for (uint32_t i = 0; i < HT_FAMILY_COUNT; i++)
+		o->own_of[i] ^= HT_OWNER_NONE;
+}
+
 static uint32_t counter_number(const struct counter_owner *o, const struct ht_counter *c)
 {
 	return (uint32_t)(c - o->counters);

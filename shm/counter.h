@@ -104,6 +104,10 @@ static inline uint32_t counter_family(const struct counter_owner *o, uint32_t co
 	return (uint32_t)(ht_load_relaxed_64(&o->owners[counter]) >> HT_OWNER_FAMILY_SHIFT);
 }
 
+/* From now on counter_own_site says of no counter that it is the owner's: each free takes the way
+ * of another slot's. */
+void counter_own_none(struct counter_owner *o);
+
 /* The site of a counter, if it is the owner's, of that family; else HT_SITES_MAX or more. */
 HT_HOT uint64_t counter_own_site(
 	const struct counter_owner *o, uint32_t counter, enum ht_family family)

@@ -472,6 +472,7 @@ static inline uint32_t ht_owner_slot(uint32_t owner)
 /* The same with the family of the site's function, in the table of owners. One comparison shows
  * that a block is the thread's own, and freed by a function of its family. */
 #define HT_OWNER_FAMILY_SHIFT 32u
+#define HT_OWNER_NONE	      (1ull << 63) /* in no word */
 static inline uint64_t ht_owner_word(uint32_t site, uint32_t slot, uint32_t family)
 {
 	return ht_owner(site, slot) | (uint64_t)family << HT_OWNER_FAMILY_SHIFT;
@@ -843,7 +844,8 @@ struct ht_wrong_free {
 	uint64_t addr; /* the address that was freed last */
 	uint64_t offset; /* HT_WRONG_INSIDE: its distance from the block's start */
 	uint64_t want; /* HT_WRONG_SIZED: the size that was passed last */
-	uint64_t reserved[2];
+	uint64_t first_site; /* HT_WRONG_DOUBLE: of the free before the last one; 0: unknown */
+	uint64_t reserved;
 };
 
 #define HT_WRONG_MOST	     1022u /* fill a unit; a program with more has a pattern of them */

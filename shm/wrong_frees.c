@@ -49,4 +49,5 @@ void wrong_frees_add(const struct segment *s, const struct wrong_free *w, uint32
 	ht_store_relaxed_64(&e->addr, w->addr);
 	ht_store_relaxed_64(&e->offset, w->offset);
 	ht_store_relaxed_64(&e->want, w->want);
+	ht_store_relaxed_64(&e->first_site, w->first_site);
 }

@@ -11,6 +11,7 @@
 struct wrong_free {
 	enum ht_wrong_kind kind;
 	uint32_t alloc_site; /* of the block; 0: unknown */
+	uint32_t first_site; /* HT_WRONG_DOUBLE: that freed it before; 0: unknown */
 	/* As in struct ht_wrong_free. */
 	uint64_t addr, bytes, offset, want;
 };

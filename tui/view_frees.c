@@ -55,9 +55,17 @@ static size_t stack_lines(const struct stack *stack)
 	return 1 + (stack ? stack->nframes : 0);
 }
 
+/* Lines of the stack that freed the block before; 0: it is not remembered. */
+static size_t first_lines(const struct snap_wrong_free *f)
+{
+	return f->first_site ? stack_lines(f->first_stack) : 0;
+}
+
 static size_t row_lines(const struct ui *ui, const struct snap_wrong_free *f)
 {
-	return is_open(ui, f) ? 2 + stack_lines(f->stack) + stack_lines(f->alloc_stack) : 1;
+	return is_open(ui, f)
+		       ? 2 + stack_lines(f->stack) + first_lines(f) + stack_lines(f->alloc_stack)
+		       : 1;
 }
 
 static size_t lines_count(const struct ui *ui)
@@ -82,14 +90,16 @@ static void stack_line(
 static struct free_line below_row(const struct snap_wrong_free *f, size_t i)
 {
 	struct free_line line = { .row = f };
-	size_t freed = stack_lines(f->stack);
+	size_t freed = stack_lines(f->stack), first = first_lines(f);
 
 	if (i == 0)
 		line.heading = "";
 	else if (i <= freed)
 		stack_line(&line, f->stack, i - 1, "freed");
+	else if (i <= freed + first)
+		stack_line(&line, f->first_stack, i - 1 - freed, "freed before");
 	else
-		stack_line(&line, f->alloc_stack, i - 1 - freed, "allocated");
+		stack_line(&line, f->alloc_stack, i - 1 - freed - first, "allocated");
 	return line;
 }
 

@@ -59,6 +59,7 @@ static int request_make(
 	if (rc == 0)
 		rc = text_set(a->allocators, o->allocators);
 	a->follow = o->follow;
+	a->free_stacks = o->free_stacks;
 	a->viewer = (uint32_t)getpid();
 	a->result = -EINPROGRESS;
 	a->why[0] = '\0';

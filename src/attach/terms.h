@@ -14,6 +14,7 @@ struct attach_options {
 	const char *segment; /* path of the segment prepared for it, as we see it */
 	const char *allocators; /* as --allocators; NULL: none given */
 	bool follow; /* children, too */
+	bool free_stacks; /* frees take their stacks */
 	uint64_t timeout_ns; /* to wait for a thread that can be used */
 	/* What is being done, one line without the pid; false: give up. May be NULL. */
 	bool (*progress)(void *ctx, const char *text);

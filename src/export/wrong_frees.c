@@ -25,6 +25,10 @@ static void row_text(struct strbuf *out, const struct snap_wrong_free *f, size_t
 
 	strbuf_printf(out, "\n%3zu. %s\n", rank, wrong_frees_line(f, line));
 	stack_text(out, f->freed_by, f->stack, o);
+	if (f->first_site) {
+		strbuf_puts(out, "     the block was freed before\n");
+		stack_text(out, f->first_freed_by, f->first_stack, o);
+	}
 	if (f->alloc_site == 0)
 		return;
 	strbuf_puts(out, "     the block was allocated\n");
@@ -67,7 +71,6 @@ static void stack_json(struct writer *w, const char *key, const struct stack *st
 
 static void row_json(struct writer *w, const struct snap_wrong_free *f)
 {
-	writer_object(w, NULL);
 	writer_string(w, "kind", snapshot_wrong_word(f->kind));
 	writer_uint(w, "count", f->count);
 	writer_uint(w, "bytes", f->bytes);
@@ -82,7 +85,11 @@ static void row_json(struct writer *w, const struct snap_wrong_free *f)
 	writer_string(w, "allocated_by", f->allocated_by);
 	id_json(w, "alloc_site", f->alloc_site);
 	stack_json(w, "alloc_stack", f->alloc_stack);
-	writer_end(w);
+	if (f->kind != SNAP_WRONG_DOUBLE)
+		return;
+	writer_string(w, "first_freed_by", f->first_freed_by);
+	id_json(w, "first_site", f->first_site);
+	stack_json(w, "first_stack", f->first_stack);
 }
 
 void wrong_frees_json(struct writer *w, const struct snapshot *s)
@@ -91,7 +98,10 @@ void wrong_frees_json(struct writer *w, const struct snapshot *s)
 		return;
 	writer_array(w, "wrong_frees");
 	writer_lines(w);
-	for (size_t i = 0; i < s->nwrong; i++)
+	for (size_t i = 0; i < s->nwrong; i++) {
+		writer_object(w, NULL);
 		row_json(w, &s->wrong[i]);
+		writer_end(w);
+	}
 	writer_end(w);
 }

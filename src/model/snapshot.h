@@ -228,8 +228,9 @@ struct snap_wrong_free {
 	uint64_t offset; /* SNAP_WRONG_INSIDE: its distance from the block's start */
 	uint64_t want; /* SNAP_WRONG_SIZED: the size that was passed */
 	uint32_t site, alloc_site; /* ids; 0: unknown */
-	const struct stack *stack, *alloc_stack; /* NULL: unknown */
-	const char *freed_by, *allocated_by; /* functions; NULL: unknown */
+	uint32_t first_site; /* SNAP_WRONG_DOUBLE: that freed the last one before; 0: unknown */
+	const struct stack *stack, *alloc_stack, *first_stack; /* NULL: unknown */
+	const char *freed_by, *allocated_by, *first_freed_by; /* functions; NULL: unknown */
 };
 /* "unknown", "inside", "double", "mismatched", "sized". Static. */
 const char *snapshot_wrong_word(enum snap_wrong_kind kind);

@@ -245,7 +245,7 @@ ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *w
 /* Wrong frees: of one kind, by one site, of blocks of one site. */
 struct read_wrong_free {
 	enum ht_wrong_kind kind;
-	uint32_t site, alloc_site; /* for read_site_node; 0: unknown */
+	uint32_t site, alloc_site, first_site; /* for read_site_node; 0: unknown */
 	uint64_t count, bytes, addr, offset, want; /* as in struct ht_wrong_free */
 };
 struct read_wrong_frees {

@@ -12,6 +12,7 @@ static bool entry_read(const struct ht_wrong_free *e, uint32_t sites, struct rea
 	struct read_wrong_free free = { .kind = kind,
 		.site = (uint32_t)e->key & (HT_SITES_MAX - 1),
 		.alloc_site = (uint32_t)(e->key >> HT_WRONG_ALLOC_SHIFT) & (HT_SITES_MAX - 1),
+		.first_site = e->first_site < sites ? (uint32_t)e->first_site : 0,
 		.count = e->count,
 		.bytes = e->bytes,
 		.addr = e->addr,

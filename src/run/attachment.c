@@ -117,6 +117,7 @@ static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *mes
 		.segment = prepare_path(p),
 		.allocators = launch_environment_allocators(o),
 		.follow = o->follow == OPTIONS_FOLLOW_DEFAULT || o->follow == OPTIONS_FOLLOW_YES,
+		.free_stacks = o->free_stacks,
 		.timeout_ns = o->attach.timeout_ns,
 		.progress = attach_progress_say,
 		.ctx = &progress };

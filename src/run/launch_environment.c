@@ -74,13 +74,15 @@ const char *const *launch_environment(const struct options *o)
 {
 	static const char *const follow[] = { [OPTIONS_FOLLOW_NO] = "HEAPTOP_FOLLOW=0",
 		[OPTIONS_FOLLOW_EXEC] = "HEAPTOP_FOLLOW=exec" };
-	static const char *all[3];
+	static const char *all[4];
 	unsigned n = 0;
 
 	if (o->follow < sizeof(follow) / sizeof(follow[0]) && follow[o->follow])
 		all[n++] = follow[o->follow];
 	if (o->allocators)
 		all[n++] = allocators_variable(o);
+	if (o->free_stacks)
+		all[n++] = "HEAPTOP_FREES=1";
 	all[n] = NULL;
 	return all;
 }

@@ -63,10 +63,13 @@ void wrong_frees_fill(struct wrong_frees *w, struct read_segment *segment, uint3
 			.offset = in->offset,
 			.want = in->want,
 			.site = in->site,
-			.alloc_site = in->alloc_site };
+			.alloc_site = in->alloc_site,
+			.first_site = in->first_site };
 		out->stack = stack_of(registration, model, in->site, &out->freed_by);
 		out->alloc_stack =
 			stack_of(registration, model, in->alloc_site, &out->allocated_by);
+		out->first_stack =
+			stack_of(registration, model, in->first_site, &out->first_freed_by);
 	}
 	qsort(w->list, w->read->entries, sizeof(*w->list), by_count);
 	head->wrong = w->list;

@@ -388,6 +388,32 @@ def launched():
     asked.end()
 
 
+def double_free(asked):
+    """The row of one. In the first seconds, what is freed twice may be from before."""
+    rows = []
+
+    def seen():
+        asked.ask("twice 1")
+        rows[:] = [f for f in frame(asked)["wrong_frees"] if f["kind"] == "double"]
+        return rows
+    wait_for(seen, "a double free")
+    return rows[0]
+
+
+@case("--free-stacks, of a process that is attached to again without it too")
+def free_stacks():
+    asked = Asked.take()
+    for options in (["--free-stacks"], []):
+        attach(asked, *options)
+        row = double_free(asked)
+        check("asked_twice" in [f["function"] for f in row["stack"]], row)
+        check_equal(row["first_freed_by"], "free" if options else None, "what freed it first")
+        check_equal("asked_twice" in [f["function"] for f in row["first_stack"]], bool(options), "where")
+        detach(asked.pid)
+        check_left(asked)
+    asked.end()
+
+
 @case("--readonly changes nothing in a program")
 def readonly():
     asked = Asked.take()

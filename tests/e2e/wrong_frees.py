@@ -7,7 +7,7 @@ import os
 import xml.etree.ElementTree as ET
 
 from proving import (HEAPTOP, Failure, case, check, check_equal, environment, need, report, run,
-                     run_cases, scratch, target)
+                     run_cases, scratch, target, truth_of)
 
 SOURCE = "wrong_frees.cc"
 FITS = ["malloc_delete", "malloc_delete_array", "calloc_delete", "new_free", "new_array_free", "new_array_delete",
@@ -33,14 +33,14 @@ def stack_place(stack):
     return place([(f["function"], f["file"], f["line"] or 0) for f in stack])
 
 
-def wrong_frees(*cases):
-    done, rep = report([target("wrong_frees"), *cases])
+def wrong_frees(*cases, options=()):
+    done, rep = report([target("wrong_frees"), *cases], options)
     return done, rep, [(f["kind"], stack_place(f["stack"]), stack_place(f["alloc_stack"]))
                        for f in rep["wrong_frees"]]
 
 
 def memcheck(*cases):
-    """What valgrind says of the same, as wrong_frees()."""
+    """What valgrind says of the same, as wrong_frees(); of a double free also where the first one was."""
     need("valgrind")
     out = os.path.join(scratch, "memcheck.xml")
     run(["valgrind", "--xml=yes", "--xml-file=" + out, "--leak-check=no", "--", target("wrong_frees"), *cases],
@@ -60,7 +60,7 @@ def memcheck(*cases):
             kind = "double" if about.startswith("Address") and "free'd" in about else "inside"
         else:
             kind, stacks = "unknown", stacks[:1]
-        found.append((kind, stacks[0], stacks[-1] if len(stacks) > 1 else None))
+        found.append((kind, stacks[0], stacks[-1] if len(stacks) > 1 else None, stacks[1:-1]))
     return found
 
 
@@ -112,6 +112,28 @@ def agrees_with_memcheck():
     check_equal([o[:2] for o in ours], [t[:2] for t in theirs], "kinds and places")
     check_equal([o[2] for o in ours if o[0] in ("mismatched", "inside")],
                 [t[2] for t in theirs if t[0] in ("mismatched", "inside")], "where blocks were allocated")
+
+
+@case("with --free-stacks, a double free has the first free's stack, which is memcheck's")
+def first_frees():
+    doubles = [name for name, (kind, _) in BAD.items() if kind == "double"]
+    theirs = {t[1][0]: t[3][0] for t in memcheck("all") if t[0] == "double"}
+    for name in doubles:
+        alone, (done, rep, found) = run([target("wrong_frees"), name]), wrong_frees(name, options=["--free-stacks"])
+        check_equal(done.returncode, 128 - alone.returncode if alone.returncode < 0 else alone.returncode, name)
+        check_equal([kind for kind, _, _ in found], ["double"], name)
+        row = rep["wrong_frees"][0]
+        check_equal(stack_place(row["first_stack"]), theirs[name], name + ": the first free")
+        check_equal(row["first_freed_by"], "operator delete" if name == "double_delete" else "free", name)
+    row = wrong_frees(doubles[0])[1]["wrong_frees"][0]
+    check_equal((row["first_site"], row["first_stack"]), (None, []), "without the option")
+
+
+@case("with --free-stacks all counts are the same, of threads that free each other's blocks too")
+def free_stacks_counts():
+    for command in ([target("truth_queue"), "20000"], [target("truth_threads"), "4", "20000"]):
+        rep = truth_of(command, HEAPTOP_FREES="1")
+        check_equal(rep["wrong_frees"], [], "wrong frees")
 
 
 @case("the text report has both stacks")

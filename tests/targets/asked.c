@@ -2,8 +2,9 @@
 /*
  * Allocates what it is asked to: a line "keep N" or "turn N" on standard input is N blocks of 1000
  * bytes, or N of 500 that are freed again, and "step N" one of N times 1000; "lose N" is N of 700
- * that nothing points to; "drop N" frees N that were kept, the oldest first. It answers each line
- * when that is done, and the first answer is its pid.
+ * that nothing points to; "drop N" frees N that were kept, the oldest first; "twice N" frees N
+ * blocks of 440 bytes twice. It answers each line when that is done, and the first answer is its
+ * pid.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,20 @@ __attribute__((noinline)) void asked_lose(int n)
 	last_lost = NULL;
 }
 
+/* Without the mark that glibc knows a freed block by, the second free is one to it as others are.
+ */
+__attribute__((noinline)) void asked_twice(int n)
+{
+	for (size_t *volatile p; n-- > 0;) {
+		p = malloc(440);
+		free(p);
+		p[1] = 0;
+		free(p);
+		p = malloc(440);
+		p = malloc(440);
+	}
+}
+
 /* What calls that are over left below us; a later one's frame may have holes. */
 __attribute__((noinline)) static void scrub(void)
 {
@@ -79,6 +94,8 @@ int main(void)
 			asked_lose(n);
 		else if (strcmp(what, "turn") == 0)
 			asked_turn(n);
+		else if (strcmp(what, "twice") == 0)
+			asked_twice(n);
 		else if (strcmp(what, "drop") == 0)
 			asked_drop(n);
 		scrub();

@@ -242,16 +242,50 @@ static inline void canned_stop(struct snapshot *s)
 		sites[i].alloc_bytes_per_s = sites[i].temporary_per_s = 0;
 }
 
-#define CANNED_WRONG 3
+#define CANNED_WRONG 4
 static inline void canned_wrong_fill(struct snapshot *s, unsigned rows)
 {
 	static const struct snap_wrong_free wrong[CANNED_WRONG] = {
-		{ SNAP_WRONG_MISMATCHED, 12, 3192, 0x5000, 0, 0, 90, 23, &canned_rows[1].stack,
-			&canned_rows[6].stack, "free", "operator new[]" },
-		{ SNAP_WRONG_SIZED, 2, 512, 0x6000, 0, 320, 91, 24, &canned_rows[0].stack,
-			&canned_rows[9].stack, "operator delete", "operator new" },
-		{ SNAP_WRONG_UNKNOWN, 1, 0, 0x7ffc1230, 0, 0, 92, 0, &canned_rows[4].stack, NULL,
-			"free", NULL },
+		{ .kind = SNAP_WRONG_MISMATCHED,
+			.count = 12,
+			.bytes = 3192,
+			.addr = 0x5000,
+			.site = 90,
+			.alloc_site = 23,
+			.stack = &canned_rows[1].stack,
+			.alloc_stack = &canned_rows[6].stack,
+			.freed_by = "free",
+			.allocated_by = "operator new[]" },
+		{ .kind = SNAP_WRONG_SIZED,
+			.count = 2,
+			.bytes = 512,
+			.addr = 0x6000,
+			.want = 320,
+			.site = 91,
+			.alloc_site = 24,
+			.stack = &canned_rows[0].stack,
+			.alloc_stack = &canned_rows[9].stack,
+			.freed_by = "operator delete",
+			.allocated_by = "operator new" },
+		{ .kind = SNAP_WRONG_UNKNOWN,
+			.count = 1,
+			.addr = 0x7ffc1230,
+			.site = 92,
+			.stack = &canned_rows[4].stack,
+			.freed_by = "free" },
+		{ .kind = SNAP_WRONG_DOUBLE,
+			.count = 1,
+			.bytes = 40,
+			.addr = 0x7000,
+			.site = 91,
+			.alloc_site = 24,
+			.first_site = 90,
+			.stack = &canned_rows[0].stack,
+			.alloc_stack = &canned_rows[9].stack,
+			.first_stack = &canned_rows[1].stack,
+			.freed_by = "free",
+			.allocated_by = "malloc",
+			.first_freed_by = "free" },
 	};
 
 	s->wrong = wrong;

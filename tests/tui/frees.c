@@ -61,6 +61,17 @@ TEST(unknown_blocks_have_no_stack)
 	paper_close(&p);
 }
 
+TEST(a_block_freed_twice_has_three_stacks)
+{
+	begin(4);
+	paper_keys(&p, "G\r");
+	CHECK(sees("double: 1 x free of a block freed before") && sees("freed before"));
+	CHECK(sees("cache.cc:97") && sees("hyo.cc:7") && sees("conn.cc:88"));
+	CHECK(paper_find(&p, "cache.cc:97") < paper_find(&p, "conn.cc:88"));
+	CHECK(paper_find(&p, "conn.cc:88") < paper_find(&p, "hyo.cc:7"));
+	paper_close(&p);
+}
+
 TEST(the_rows_may_change_under_it)
 {
 	begin(3);
@@ -90,6 +101,7 @@ int main(void)
 	RUN(rows);
 	RUN(enter_lists_both_stacks);
 	RUN(unknown_blocks_have_no_stack);
+	RUN(a_block_freed_twice_has_three_stacks);
 	RUN(the_rows_may_change_under_it);
 	RUN(search);
 	return check_end();

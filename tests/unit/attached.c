@@ -388,17 +388,19 @@ static int spawn(unsigned count, const char *command)
 TEST(executed)
 {
 	const char *with = "test \"$HEAPTOP_SEGMENT\" -a -z \"$HEAPTOP_FOLLOW\" -a "
-			   "\"$LD_PRELOAD\" && exit 7";
+			   "\"$LD_PRELOAD\" -a \"$HEAPTOP_FREES\" = 1 && exit 7";
 	const char *without = "test -z \"$HEAPTOP_SEGMENT\" -a -z \"$LD_PRELOAD\" && exit 8";
 	int followed, large, after;
 	unsigned files;
 	bool begun, ended;
 
+	attached->free_stacks = 1;
 	begun = attached_begin();
 	followed = spawn(10, with);
 	large = spawn(900, without);
 	ended = attached_end();
 	files = launch_dir_files(false);
+	attached->free_stacks = 0;
 	after = spawn(10, without);
 	CHECK(begun && ended);
 	CHECK_INT(followed, 7);
