@@ -243,6 +243,7 @@ struct snap_totals {
 	uint64_t at_peak_bytes, at_peak_blocks;
 	bool has_at_peak; /* at_peak_* are valid, here and in sites */
 	uint64_t temporary, failed, unknown_frees;
+	bool has_wrong; /* wrong_frees are known */
 	uint64_t wrong_frees[SNAP_WRONG_KINDS]; /* all of them, */
 	uint64_t wrong_unlisted; /* of which these are in no snap_wrong_free */
 	uint64_t missed_frees; /* detected, and counted, when the block's address was reused */

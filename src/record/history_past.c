@@ -9,6 +9,7 @@
 #include "src/model/moment.h"
 #include "src/model/rates.h"
 #include "src/record/history_walk.h"
+#include "src/record/wrong_rows.h"
 #include "src/util/units.h"
 
 /* What `since` needs of a site at the start of a range. */
@@ -32,39 +33,62 @@ struct making {
 	struct history_moment at;
 	size_t from_tick;
 	struct from from; /* SNAP_RANGE */
-	uint32_t *in_base; /* owned; by id: position of the site in the base + 1, 0: not there */
+	uint32_t *in_base; /* owned; by id: base_site()'s number of the site + 1, 0: not there */
 	uint32_t ids;
+	size_t heap, others; /* number of sites */
 };
 
 /* ---- the call stacks, by id ---- */
 
+/* The base's sites of all kinds: those of the heap come first. */
+static const struct snap_site *base_site(const struct making *m, size_t i)
+{
+	return i < m->base->nsites ? &m->base->sites[i] : &m->base->mapped[i - m->base->nsites];
+}
+
 static int base_index(struct making *m)
 {
-	const struct snapshot *b = m->base;
+	size_t n = m->base->nsites + m->base->nmapped;
 
-	for (size_t i = 0; i < b->nsites; i++)
-		if (b->sites[i].id >= m->ids && b->sites[i].id < STATE_SITES_MAX)
-			m->ids = b->sites[i].id + 1;
+	for (size_t i = 0; i < n; i++)
+		if (base_site(m, i)->id >= m->ids && base_site(m, i)->id < STATE_SITES_MAX)
+			m->ids = base_site(m, i)->id + 1;
 	m->in_base = calloc(m->ids ? m->ids : 1, sizeof(*m->in_base));
 	if (!m->in_base)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->nsites; i++)
-		if (b->sites[i].id < m->ids)
-			m->in_base[b->sites[i].id] = (uint32_t)i + 1;
+	for (size_t i = 0; i < n; i++)
+		if (base_site(m, i)->id < m->ids)
+			m->in_base[base_site(m, i)->id] = (uint32_t)i + 1;
 	return 0;
 }
 
-static const struct stack *stack_of(struct making *m, uint32_t id, const char **alloc_function)
+/* Fills in stack, function and kind. False: unknown. */
+static bool site_find(const struct making *m, uint32_t id, struct snap_site *out)
 {
 	const struct history_source *s = &m->h->source;
 	const struct snap_site *site;
 
-	if (id < m->ids && m->in_base[id]) {
-		site = &m->base->sites[m->in_base[id] - 1];
-		*alloc_function = site->alloc_function;
-		return site->stack;
+	if (id >= m->ids || !m->in_base[id])
+		return s->site && s->site(s->ctx, id, out);
+	site = base_site(m, m->in_base[id] - 1);
+	out->stack = site->stack;
+	out->alloc_function = site->alloc_function;
+	out->kind = site->kind;
+	return true;
+}
+
+/* Sites that only free are in no list of the base but in this one. */
+static bool base_frees_find(const struct making *m, uint32_t id, struct snap_site *out)
+{
+	for (size_t i = 0; i < m->base->nwrong; i++) {
+		const struct snap_wrong_free *f = &m->base->wrong[i];
+
+		out->stack = f->site == id ? f->stack : f->first_site == id ? f->first_stack : NULL;
+		out->alloc_function = f->site == id ? f->freed_by : f->first_freed_by;
+		if (out->stack)
+			return true;
 	}
-	return s->stack ? s->stack(s->ctx, id, alloc_function) : NULL;
+	return false;
 }
 
 /* ---- sites ---- */
@@ -115,7 +139,6 @@ static void site_fill(struct making *m, uint32_t id, struct rates_window w, stru
 	const struct history_moment *at = &m->at;
 
 	out->id = id;
-	out->stack = stack_of(m, id, &out->alloc_function);
 	state_site_give(&at->state.site[id], at->state.more ? &at->state.more[id] : NULL, out);
 	rates_site(w, sample_of(&at->window.live, id), sample_of(&at->window.allocs, id), out);
 	trend_fill(at, out);
@@ -123,25 +146,63 @@ static void site_fill(struct making *m, uint32_t id, struct rates_window w, stru
 		since_fill(&m->from, out);
 }
 
-static size_t sites_known(struct making *m)
+/* How many sites of the heap, and of other kinds, there are. */
+static void sites_known(struct making *m)
 {
-	const char *function;
-	size_t count = 0;
+	struct snap_site site = { 0 };
 
-	for (uint32_t id = 0; id < m->at.state.room; id++)
-		count += m->at.state.present[id] && stack_of(m, id, &function);
-	return count;
+	for (uint32_t id = 0; id < m->at.state.room; id++) {
+		if (!m->at.state.present[id] || !site_find(m, id, &site))
+			continue;
+		m->heap += site.kind == SNAP_HEAP;
+		m->others += site.kind != SNAP_HEAP;
+	}
 }
 
 static void sites_fill(struct making *m, const struct snapshot *s, struct snap_site *sites)
 {
 	struct rates_window w = rates_of(m, snapshot_ended(s));
-	const char *function;
-	size_t n = 0;
+	struct snap_site *heap = sites, *other = sites + m->heap;
 
-	for (uint32_t id = 0; id < m->at.state.room && n < s->nsites; id++)
-		if (m->at.state.present[id] && stack_of(m, id, &function))
-			site_fill(m, id, w, &sites[n++]);
+	struct snap_site found = { 0 }, *out;
+
+	for (uint32_t id = 0; id < m->at.state.room; id++) {
+		if (!m->at.state.present[id] || !site_find(m, id, &found))
+			continue;
+		out = found.kind == SNAP_HEAP ? heap++ : other++;
+		out->stack = found.stack;
+		out->alloc_function = found.alloc_function;
+		out->kind = found.kind;
+		site_fill(m, id, w, out);
+	}
+}
+
+/* ---- wrong frees ---- */
+
+static const struct stack *wrong_stack(const struct making *m, uint32_t id, const char **function)
+{
+	struct snap_site site = { 0 };
+
+	if (id == 0 || !(site_find(m, id, &site) || base_frees_find(m, id, &site)))
+		return NULL;
+	*function = site.alloc_function;
+	return site.stack;
+}
+
+/* There is room for all of them at `rows`. */
+static void wrong_fill(const struct making *m, struct snapshot *s, struct snap_wrong_free *rows)
+{
+	const struct bytes *packed = &m->at.state.wrong;
+
+	s->wrong = s->totals.has_wrong ? rows : NULL;
+	s->nwrong = s->wrong ? wrong_rows_get(packed, rows, wrong_rows_count(packed)) : 0;
+	for (size_t i = 0; i < s->nwrong; i++) {
+		struct snap_wrong_free *f = &rows[i];
+
+		f->stack = wrong_stack(m, f->site, &f->freed_by);
+		f->alloc_stack = wrong_stack(m, f->alloc_site, &f->allocated_by);
+		f->first_stack = wrong_stack(m, f->first_site, &f->first_freed_by);
+	}
 }
 
 /* ---- the rest ---- */
@@ -242,7 +303,8 @@ static void range_mark(const struct making *m, struct snapshot *s, const struct 
 struct rest {
 	struct snap_mark mark;
 	struct snap_range range;
-	struct snap_thread threads[]; /* twice as many: then, and in a range */
+	struct snap_thread
+		threads[]; /* twice as many: then, and in a range; then the wrong frees */
 };
 
 /* A slot that was not in use then begins with nothing. */
@@ -279,7 +341,9 @@ static void range_fill(const struct making *m, struct snapshot *s, struct rest *
 static void snapshot_fill(struct making *m, struct snapshot *s, struct rest *rest)
 {
 	const struct history_source *source = &m->h->source;
-	char *notice = (char *)&rest->threads[2 * (size_t)m->at.state.threads];
+	struct snap_wrong_free *wrong =
+		(struct snap_wrong_free *)&rest->threads[2 * (size_t)m->at.state.threads];
+	char *notice = (char *)(wrong + wrong_rows_count(&m->at.state.wrong));
 
 	s->moment = m->asked->kind;
 	state_head_give(m->at.state.head, s);
@@ -300,6 +364,7 @@ static void snapshot_fill(struct making *m, struct snapshot *s, struct rest *res
 	graph_cut(s, m->base->uptime_ns);
 	totals_rates(m, s);
 	threads_fill(m, s, rest->threads);
+	wrong_fill(m, s, wrong);
 }
 
 static struct snapshot *snapshot_make(struct making *m)
@@ -309,12 +374,18 @@ static struct snapshot *snapshot_make(struct making *m)
 	struct snapshot *s;
 	void *room;
 
-	s = moment_derive_room(m->base, sites_known(m), &sites,
-		sizeof(struct rest) + 2 * m->at.state.threads * sizeof(struct snap_thread) + notice,
+	sites_known(m);
+	s = moment_derive_room(m->base, m->heap + m->others, &sites,
+		sizeof(struct rest) + 2 * m->at.state.threads * sizeof(struct snap_thread) +
+			wrong_rows_count(&m->at.state.wrong) * sizeof(struct snap_wrong_free) +
+			notice,
 		&room);
 	if (!s)
 		return NULL;
+	s->nsites = m->heap;
 	snapshot_fill(m, s, room);
+	s->mapped = sites + m->heap;
+	s->nmapped = m->others;
 	sites_fill(m, s, sites);
 	if (m->asked->kind == SNAP_RANGE)
 		range_fill(m, s, room);

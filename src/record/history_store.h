@@ -29,8 +29,8 @@ struct history_source {
 	/* Takes a new group's data away (and frees it). With it, the limit is one of the groups
 	 * alone, and age is no reason to thin. 0 or -errno. */
 	int (*store)(void *ctx, struct group *g);
-	/* The stack of a site that the base lacks; NULL: unknown. */
-	const struct stack *(*stack)(void *ctx, uint32_t id, const char **alloc_function);
+	/* Fills in stack, function and kind of a site that the base lacks. False: unknown. */
+	bool (*site)(void *ctx, uint32_t id, struct snap_site *out);
 	/* The last leak scan up to a moment; NULL: none. */
 	const struct snap_leaks *(*leaks)(void *ctx, uint64_t ns);
 };

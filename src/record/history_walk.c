@@ -147,6 +147,8 @@ static int state_copy(struct state *to, const struct state *s)
 		rc = state_thread_room(to, s->thread_room - 1);
 	if (!rc)
 		rc = state_notice_set(to, s->notice, s->notice ? strlen(s->notice) : 0);
+	if (!rc)
+		rc = state_wrong_set(to, (const char *)s->wrong.data, s->wrong.len);
 	if (rc)
 		return rc;
 	memcpy(to->head, s->head, sizeof(to->head));

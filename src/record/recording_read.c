@@ -65,9 +65,9 @@ static void replay_free(struct replay *p)
 	free(p);
 }
 
-static const struct stack *replay_stack(void *ctx, uint32_t id, const char **alloc_function)
+static bool replay_site(void *ctx, uint32_t id, struct snap_site *out)
 {
-	return stack_read_get(&((struct replay *)ctx)->image->stacks, id, alloc_function);
+	return stack_read_get(&((struct replay *)ctx)->image->stacks, id, out);
 }
 
 static const struct snap_leaks *replay_leaks(void *ctx, uint64_t ns)
@@ -109,7 +109,7 @@ static struct replay *replay_new(struct recording *r, uint32_t number)
 		return NULL;
 	}
 	p->history->source = (struct history_source){
-		.ctx = p, .load = replay_load, .stack = replay_stack, .leaks = replay_leaks
+		.ctx = p, .load = replay_load, .site = replay_site, .leaks = replay_leaks
 	};
 	all[r->nreplays++] = p;
 	return p;

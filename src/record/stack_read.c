@@ -342,16 +342,25 @@ static struct stack *stack_build(struct stack_read *r, const struct stack_site *
 	return s;
 }
 
-const struct stack *stack_read_get(struct stack_read *r, uint32_t id, const char **alloc_function)
+static enum snap_kind kind_of(uint8_t flags)
+{
+	unsigned kind = flags >> STACK_KIND_SHIFT & STACK_KIND_BITS;
+
+	return kind <= SNAP_POOL ? (enum snap_kind)kind : SNAP_HEAP;
+}
+
+bool stack_read_get(struct stack_read *r, uint32_t id, struct snap_site *out)
 {
 	struct stack_site *site = id < r->sites ? &r->site[id] : NULL;
 
 	if (!site || site->leaf == 0)
-		return NULL;
+		return false;
 	if (!site->stack)
 		site->stack = stack_build(r, site);
-	*alloc_function = site->alloc_function;
-	return site->stack;
+	out->stack = site->stack;
+	out->alloc_function = site->alloc_function;
+	out->kind = kind_of(site->flags);
+	return site->stack != NULL;
 }
 
 void stack_read_free(struct stack_read *r)

@@ -26,8 +26,9 @@ struct stack_read {
 /* Read a raw payload. 0, -EBADMSG, -ENOMEM: what came before stays valid. */
 int stack_read_sites(struct stack_read *r, const struct bytes *raw);
 int stack_read_names(struct stack_read *r, const struct bytes *raw);
-/* The stack of a site, valid until stack_read_free; NULL: unknown, or no memory. */
-const struct stack *stack_read_get(struct stack_read *r, uint32_t id, const char **alloc_function);
+/* Fills in a site's stack, function and kind, valid until stack_read_free. False: unknown, or no
+ * memory. */
+bool stack_read_get(struct stack_read *r, uint32_t id, struct snap_site *out);
 void stack_read_free(struct stack_read *r);
 
 #endif

@@ -178,8 +178,9 @@ static int site_write(struct stack_write *w, const struct snap_site *site, struc
 	bytes_change(&w->site_part, (uint64_t)site->id - last->id);
 	bytes_number(&w->site_part, (uint64_t)function);
 	bytes_change(&w->site_part, (uint64_t)leaf - last->leaf);
-	bytes_number(&w->site_part,
-		(s->truncated ? STACK_MISSING_OUTER : 0) | (s->ancestor ? STACK_MISSING_INNER : 0));
+	bytes_number(&w->site_part, (s->truncated ? STACK_MISSING_OUTER : 0) |
+					    (s->ancestor ? STACK_MISSING_INNER : 0) |
+					    (uint64_t)site->kind << STACK_KIND_SHIFT);
 	*last = (struct last){ site->id, (uint64_t)leaf };
 	w->new_sites++;
 	w->site[site->id] |= SITE_STACK;
@@ -201,22 +202,72 @@ static void texts_put(struct stack_write *w)
 	w->texts_out = w->texts.count;
 }
 
+/* ---- all stacks of a snapshot ---- */
+
+struct visit {
+	struct stack_write *w;
+	struct last last;
+	int (*site)(struct visit *v, const struct snap_site *site);
+};
+
+static int sites_visit(struct visit *v, const struct snap_site *sites, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (sites[i].id < STATE_SITES_MAX)
+			rc = v->site(v, &sites[i]);
+	return rc;
+}
+
+/* Those that free have no figures: they are no sites of the snapshot. */
+static int wrong_visit(struct visit *v, const struct snap_wrong_free *f)
+{
+	const struct snap_site sites[] = {
+		{ .id = f->site, .stack = f->stack, .alloc_function = f->freed_by },
+		{ .id = f->alloc_site, .stack = f->alloc_stack, .alloc_function = f->allocated_by },
+		{ .id = f->first_site,
+			.stack = f->first_stack,
+			.alloc_function = f->first_freed_by },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(sites) / sizeof(sites[0]); i++)
+		if (sites[i].stack && sites[i].stack->nframes > 0 && sites[i].id != 0)
+			rc = sites_visit(v, &sites[i], 1);
+	return rc;
+}
+
+static int all_visit(struct visit *v, const struct snapshot *s)
+{
+	int rc = sites_visit(v, s->sites, s->nsites);
+
+	if (rc == 0)
+		rc = sites_visit(v, s->mapped, s->nmapped);
+	for (size_t i = 0; rc == 0 && i < s->nwrong; i++)
+		rc = wrong_visit(v, &s->wrong[i]);
+	return rc;
+}
+
+static int new_site_write(struct visit *v, const struct snap_site *site)
+{
+	struct stack_write *w = v->w;
+	int rc;
+
+	if (site->id < w->sites_room && w->site[site->id] & SITE_STACK)
+		return 0;
+	rc = flags_room(&w->site, &w->sites_room, site->id);
+	return rc ? rc : site_write(w, site, &v->last);
+}
+
 int stack_write_sites(struct stack_write *w, const struct snapshot *s, struct bytes *packed)
 {
-	struct last last = { 0 };
-	int rc = 0;
+	struct visit v = { .w = w, .site = new_site_write };
+	int rc;
 
 	packed->len = 0;
 	w->new_modules = w->new_places = w->new_nodes = w->new_sites = 0;
-	for (size_t i = 0; rc == 0 && i < s->nsites; i++) {
-		uint32_t id = s->sites[i].id;
-
-		if (id >= STATE_SITES_MAX || (id < w->sites_room && w->site[id] & SITE_STACK))
-			continue;
-		rc = flags_room(&w->site, &w->sites_room, id);
-		if (!rc)
-			rc = site_write(w, &s->sites[i], &last);
-	}
+	rc = all_visit(&v, s);
 	if (rc || w->new_sites == 0)
 		return rc;
 	texts_put(w);
@@ -286,19 +337,24 @@ static int site_names_write(struct stack_write *w, const struct snap_site *site)
 	return rc;
 }
 
+/* Only what is in the file already has places there. */
+static int new_names_write(struct visit *v, const struct snap_site *site)
+{
+	struct stack_write *w = v->w;
+
+	return site->id < w->sites_room && w->site[site->id] == SITE_STACK
+		       ? site_names_write(w, site)
+		       : 0;
+}
+
 int stack_write_names(struct stack_write *w, const struct snapshot *s, struct bytes *packed)
 {
-	int rc = 0;
+	struct visit v = { .w = w, .site = new_names_write };
+	int rc;
 
 	packed->len = 0;
 	w->new_sites = 0;
-	for (size_t i = 0; rc == 0 && i < s->nsites; i++) {
-		uint32_t id = s->sites[i].id;
-
-		/* Only what is in the file already has places there. */
-		if (id < w->sites_room && w->site[id] == SITE_STACK)
-			rc = site_names_write(w, &s->sites[i]);
-	}
+	rc = all_visit(&v, s);
 	if (rc || w->new_sites == 0)
 		return rc;
 	texts_put(w);

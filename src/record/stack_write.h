@@ -7,7 +7,7 @@
  *	pc, what pc - offset differs from that of the module's place before, flags (1: hidden);
  *	n new nodes: distance to the parent (0: none), place; n sites: change of the id, allocation
  *	function (text), change of the innermost node, flags (1: outer frames are missing,
- *	2: inner ones)
+ *	2: inner ones, the next three bits: enum snap_kind)
  * NAMES: n new texts; n places: number, n frames, innermost first, and for each: function, linker
  *	name, file (texts), line, flags (1: inlined, 2: hidden)
  *
@@ -23,6 +23,8 @@
 
 #define STACK_MISSING_OUTER 1u
 #define STACK_MISSING_INNER 2u
+#define STACK_KIND_SHIFT    2u
+#define STACK_KIND_BITS	    7u
 #define STACK_HIDDEN_PLACE  1u
 #define STACK_INLINED	    1u
 #define STACK_HIDDEN	    2u
@@ -41,8 +43,8 @@ struct stack_write {
 	uint32_t new_modules, new_places, new_nodes, new_sites;
 };
 
-/* Makes `packed` the payload of the stacks of a snapshot that are new; empty if there are none.
- * 0 or -ENOMEM: nothing more can be written. */
+/* Makes `packed` the payload of the stacks of a snapshot, its wrong frees' too, that are new; empty
+ * if there are none. 0 or -ENOMEM: nothing more can be written. */
 int stack_write_sites(struct stack_write *w, const struct snapshot *s, struct bytes *packed);
 /* The same of the names that are known and not yet written. */
 int stack_write_names(struct stack_write *w, const struct snapshot *s, struct bytes *packed);

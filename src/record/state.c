@@ -117,6 +117,9 @@ static const struct field fields[] = {
 	TOTAL(before_found_bytes),
 	TOTAL(before_blocks),
 	TOTAL(before_bytes),
+	TOTAL(has_wrong),
+	ARRAY(totals.wrong_frees),
+	TOTAL(wrong_unlisted),
 };
 
 static_assert(sizeof(struct snap_size) == 3 * sizeof(uint64_t), "histograms are plain numbers");
@@ -297,6 +300,14 @@ int state_notice_set(struct state *s, const char *text, size_t len)
 	return 0;
 }
 
+int state_wrong_set(struct state *s, const char *rows, size_t len)
+{
+	s->wrong.len = 0;
+	s->wrong.failed = false;
+	bytes_add(&s->wrong, rows, len);
+	return s->wrong.failed ? -ENOMEM : 0;
+}
+
 void state_site_take(
 	const struct snap_site *in, bool errors, struct state_site *out, struct state_more *more)
 {
@@ -380,7 +391,8 @@ size_t state_bytes(const struct state *s)
 {
 	return s->room *
 		       (sizeof(*s->site) + sizeof(*s->present) + (s->more ? sizeof(*s->more) : 0)) +
-	       s->thread_room * sizeof(*s->thread) + (s->notice ? strlen(s->notice) + 1 : 0);
+	       s->thread_room * sizeof(*s->thread) + (s->notice ? strlen(s->notice) + 1 : 0) +
+	       s->wrong.cap;
 }
 
 void state_clear(struct state *s)
@@ -388,6 +400,7 @@ void state_clear(struct state *s)
 	memset(s->head, 0, sizeof(s->head));
 	free(s->notice);
 	s->notice = NULL;
+	s->wrong.len = 0;
 	if (s->room) {
 		memset(s->site, 0, s->room * sizeof(*s->site));
 		memset(s->present, 0, s->room * sizeof(*s->present));
@@ -402,6 +415,7 @@ void state_clear(struct state *s)
 void state_free(struct state *s)
 {
 	free(s->notice);
+	bytes_free(&s->wrong);
 	free(s->site);
 	free(s->more);
 	free(s->present);

@@ -8,6 +8,7 @@
 #define SRC_RECORD_STATE_H
 
 #include "src/model/snapshot.h"
+#include "src/util/bytes.h"
 
 /* Limits of what is accepted from a file: those of the segment, and more than a viewer shows. */
 #define STATE_SITES_MAX	  (1u << 20) /* ids are below */
@@ -69,6 +70,7 @@ struct state_thread {
 struct state {
 	uint64_t head[STATE_HEAD_MAX];
 	char *notice; /* owned; NULL: none */
+	struct bytes wrong; /* wrong frees (wrong_rows.h) */
 	struct state_site *site; /* owned; by id */
 	struct state_more *more; /* owned; by id; NULL: all 0 */
 	uint8_t *present; /* owned; by id */
@@ -90,6 +92,8 @@ bool state_is_of(const struct state *state, const struct snapshot *s);
 int state_site_room(struct state *s, uint32_t id);
 int state_more_room(struct state *s);
 int state_thread_room(struct state *s, uint32_t slot);
+/* Replaces the wrong frees. 0 or -ENOMEM. */
+int state_wrong_set(struct state *s, const char *rows, size_t len);
 /* Replaces the notice; `len` bytes. 0 or -ENOMEM. */
 int state_notice_set(struct state *s, const char *text, size_t len);
 

@@ -3,13 +3,13 @@
  * The encoding of a tick: what changed from one state (state.h) to the next. A tick that follows
  * the empty state holds everything: a key frame. Main thread.
  *
- *	flags (1: the notice changed), [notice]
+ *	flags (1: the notice changed, 2: the wrong frees did), [notice], [wrong frees, as a text]
  *	head:    n, then n times: gap of the number, change
  *	threads: n, then n times: gap of the slot, mask, a change per bit of it, [name]
  *	gone:    n, then n gaps of sites that are no longer there
- *	sites:   n; unless 0, one column after the other, each with its length before it:
- *	         gaps of the ids, masks, and for each number of a site (state.h) the changes that
- *	         differ from the prediction, as the masks say
+ *	sites:   those of mappings and pools too; n; unless 0, one column after the other, each with
+ *	         its length before it: gaps of the ids, masks, and for each number of a site
+ *	         (state.h) the changes that differ from the prediction, as the masks say
  *
  * Lengths, counts, gaps and masks are varints, changes zigzag varints modulo 2^64 (bytes.h). A gap
  * is the distance to the next index after the one before, so that neighbours have 0.
@@ -33,7 +33,7 @@ struct tick_encoder {
 	size_t cut[2 * TICK_COLUMNS];
 	unsigned cuts;
 	struct bytes column[TICK_COLUMNS];
-	struct bytes threads, gone;
+	struct bytes threads, gone, wrong;
 	uint32_t *
 		order; /* owned: positions of the snapshot's sites by id, if they are in no order */
 	uint8_t *seen; /* owned: ids, if some are gone */

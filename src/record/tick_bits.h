@@ -7,6 +7,7 @@
 #include "src/record/tick.h"
 
 #define FLAG_NOTICE 1u
+#define FLAG_WRONG  2u
 
 /* Bits of a thread's mask: one per number, and these. */
 #define THREAD_NAME (1u << STATE_THREAD_NUMBERS)

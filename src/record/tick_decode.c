@@ -2,6 +2,7 @@
 /* Ticks back to states (tick.h). What is read may be anything: each count, index and length is
  * checked. Main thread. */
 #include "src/record/tick_bits.h"
+#include "src/record/wrong_rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,15 +20,22 @@ static uint32_t index_read(struct bytes_cursor *c, uint32_t *next, uint32_t limi
 	return *next - 1;
 }
 
-static int notice_read(struct state *s, struct bytes_cursor *c)
+static int texts_read(struct state *s, struct bytes_cursor *c)
 {
-	const char *text;
-	size_t len;
+	uint64_t flags = bytes_read_below(c, FLAG_NOTICE | FLAG_WRONG);
+	const char *text = NULL, *rows = NULL;
+	size_t len, rows_len;
+	int rc = 0;
 
-	if (!(bytes_read_below(c, FLAG_NOTICE) & FLAG_NOTICE))
-		return 0;
-	text = bytes_read_text(c, STATE_TEXT_MAX, &len);
-	return text ? state_notice_set(s, text, len) : 0;
+	if (flags & FLAG_NOTICE)
+		text = bytes_read_text(c, STATE_TEXT_MAX, &len);
+	if (flags & FLAG_WRONG)
+		rows = bytes_read_text(c, WRONG_ROWS_BYTES, &rows_len);
+	if (text)
+		rc = state_notice_set(s, text, len);
+	if (rc == 0 && rows)
+		rc = state_wrong_set(s, rows, rows_len);
+	return rc;
 }
 
 static void head_read(struct state *s, struct bytes_cursor *c)
@@ -170,7 +178,7 @@ static int sites_read(struct state *s, struct bytes_cursor *c)
 int tick_decode(struct state *s, const uint8_t *data, size_t len)
 {
 	struct bytes_cursor c = { data, data + len, false };
-	int rc = notice_read(s, &c);
+	int rc = texts_read(s, &c);
 
 	head_read(s, &c);
 	if (!rc)

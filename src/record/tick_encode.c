@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ticks from snapshots and states (tick.h). Main thread. */
 #include "src/record/tick_bits.h"
+#include "src/record/wrong_rows.h"
 
 #define COLUMN_LARGE 1000u /* bytes; less gains nothing over the cost of a block of its own */
 
@@ -157,19 +158,37 @@ static void head_put(struct state *old, const uint64_t *head, struct bytes *out)
 	}
 }
 
-static int notice_put(struct state *old, const char *notice, struct bytes *out)
+static bool is_notice(const struct state *s, const char *notice, size_t len)
+{
+	return s->notice ? strlen(s->notice) == len && memcmp(s->notice, notice, len) == 0
+			 : len == 0;
+}
+
+static int text_put(struct state *old, const void *text, size_t len,
+	int (*set)(struct state *s, const char *text, size_t len), struct bytes *out)
+{
+	bytes_number(out, len);
+	bytes_add(out, text, len);
+	return set(old, text, len);
+}
+
+/* The notice and the wrong frees. */
+static int texts_put(
+	struct state *old, const char *notice, const struct bytes *wrong, struct bytes *out)
 {
 	size_t len = notice ? strnlen(notice, STATE_TEXT_MAX) : 0;
-	bool same = old->notice
-			    ? strlen(old->notice) == len && memcmp(old->notice, notice, len) == 0
-			    : len == 0;
+	bool same = is_notice(old, notice, len),
+	     same_wrong =
+		     old->wrong.len == wrong->len &&
+		     (wrong->len == 0 || memcmp(old->wrong.data, wrong->data, wrong->len) == 0);
+	int rc = wrong->failed ? -ENOMEM : 0;
 
-	bytes_number(out, same ? 0 : FLAG_NOTICE);
-	if (same)
-		return 0;
-	bytes_number(out, len);
-	bytes_add(out, notice, len);
-	return state_notice_set(old, notice, len);
+	bytes_number(out, (same ? 0 : FLAG_NOTICE) | (same_wrong ? 0 : FLAG_WRONG));
+	if (rc == 0 && !same)
+		rc = text_put(old, notice, len, state_notice_set, out);
+	if (rc == 0 && !same_wrong)
+		rc = text_put(old, wrong->data, wrong->len, state_wrong_set, out);
+	return rc;
 }
 
 /* The bits and changes of a thread; `now` NULL: it is gone. 0: no change. */
@@ -261,10 +280,21 @@ static int order_room(struct tick_encoder *t, size_t n)
 	return 0;
 }
 
-static int by_id(const void *pa, const void *pb, void *sites)
+/* The snapshot's sites of all kinds: those of the heap come first. */
+static size_t sites_count(const struct snapshot *s)
 {
-	const struct snap_site *s = sites;
-	uint32_t a = s[*(const uint32_t *)pa].id, b = s[*(const uint32_t *)pb].id;
+	return s->nsites + s->nmapped;
+}
+
+static const struct snap_site *site_at(const struct snapshot *s, size_t i)
+{
+	return i < s->nsites ? &s->sites[i] : &s->mapped[i - s->nsites];
+}
+
+static int by_id(const void *pa, const void *pb, void *snapshot)
+{
+	uint32_t a = site_at(snapshot, *(const uint32_t *)pa)->id,
+		 b = site_at(snapshot, *(const uint32_t *)pb)->id;
 
 	return (a > b) - (a < b);
 }
@@ -281,8 +311,8 @@ static void site_prefetch(const struct snapshot *s, size_t i)
 	__builtin_prefetch(&s->sites[i].temporary); /* the last of the numbers */
 }
 
-/* Whether ids rise; otherwise makes the order in which they do. 1, 0, or -ENOMEM. */
-static int sites_in_order(struct tick_encoder *t, const struct snapshot *s)
+/* Whether the ids of the heap's sites rise. */
+static bool is_rising(const struct snapshot *s)
 {
 	size_t n = s->nsites;
 	bool rising = true;
@@ -291,13 +321,44 @@ static int sites_in_order(struct tick_encoder *t, const struct snapshot *s)
 		__builtin_prefetch(&s->sites[i + SITES_AHEAD < n ? i + SITES_AHEAD : i].id);
 		rising = s->sites[i].id > s->sites[i - 1].id;
 	}
-	if (rising)
+	return rising;
+}
+
+/* Merges the heap's sites, whose ids rise, and the others, sorted in `other`. */
+static void order_merge(const struct snapshot *s, uint32_t *order, const uint32_t *other)
+{
+	size_t i = 0, k = 0;
+
+	while (i < s->nsites || k < s->nmapped) {
+		bool heap = k == s->nmapped ||
+			    (i < s->nsites && s->sites[i].id < site_at(s, other[k])->id);
+
+		*order++ = heap ? (uint32_t)i++ : other[k++];
+	}
+}
+
+/* Whether ids rise; otherwise makes the order in which they do. 1, 0, or -ENOMEM. */
+static int sites_in_order(struct tick_encoder *t, const struct snapshot *s)
+{
+	size_t n = sites_count(s), others = s->nmapped;
+	bool rising = is_rising(s);
+	uint32_t *other;
+
+	if (rising && others == 0)
 		return 1;
-	if (order_room(t, n) != 0)
+	if (order_room(t, n + others) != 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		t->order[i] = (uint32_t)i;
-	qsort_r(t->order, n, sizeof(*t->order), by_id, (void *)(uintptr_t)s->sites);
+	if (!rising) {
+		qsort_r(t->order, n, sizeof(*t->order), by_id, (void *)(uintptr_t)s);
+		return 0;
+	}
+	/* Only a few are to be sorted. */
+	other = t->order + n;
+	memcpy(other, t->order + s->nsites, others * sizeof(*other));
+	qsort_r(other, others, sizeof(*other), by_id, (void *)(uintptr_t)s);
+	order_merge(s, t->order, other);
 	return 0;
 }
 
@@ -315,9 +376,9 @@ static int gone_put(struct tick_encoder *t, struct state *old, const struct snap
 		t->seen_room = old->room;
 	}
 	memset(t->seen, 0, t->seen_room);
-	for (size_t i = 0; i < s->nsites; i++)
-		if (s->sites[i].id < old->room)
-			t->seen[s->sites[i].id] = 1;
+	for (size_t i = 0; i < sites_count(s); i++)
+		if (site_at(s, i)->id < old->room)
+			t->seen[site_at(s, i)->id] = 1;
 	for (uint32_t id = 0; id < old->room; id++) {
 		if (!old->present[id] || t->seen[id])
 			continue;
@@ -336,8 +397,8 @@ static int sites_put(struct tick_encoder *t, struct state *old, const struct sna
 	/* Exact figures have none. */
 	bool errors = s->sampling.most != 0 || old->more;
 
-	for (size_t i = 0; rc == 0 && i < s->nsites; i++) {
-		const struct snap_site *site = &s->sites[rising ? i : t->order[i]];
+	for (size_t i = 0; rc == 0 && i < sites_count(s); i++) {
+		const struct snap_site *site = site_at(s, rising ? i : t->order[i]);
 		struct state_site now;
 		struct state_more more;
 
@@ -362,7 +423,8 @@ int tick_encode(
 	int rc, gone;
 
 	columns_reset(t);
-	rc = notice_put(old, s->notice, out);
+	wrong_rows_put(s, &t->wrong);
+	rc = texts_put(old, s->notice, &t->wrong, out);
 	if (rc)
 		return rc;
 	state_head_take(head, s);
@@ -385,7 +447,7 @@ int tick_encode_state(
 	int rc;
 
 	columns_reset(t);
-	rc = notice_put(old, now->notice, out);
+	rc = texts_put(old, now->notice, &now->wrong, out);
 	if (!rc && now->thread_room)
 		rc = state_thread_room(old, now->thread_room - 1);
 	if (rc)
@@ -411,8 +473,8 @@ int tick_encode_state(
 
 size_t tick_encoder_bytes(const struct tick_encoder *t)
 {
-	size_t sum =
-		t->threads.cap + t->gone.cap + t->order_room * sizeof(*t->order) + t->seen_room;
+	size_t sum = t->threads.cap + t->gone.cap + t->wrong.cap +
+		     t->order_room * sizeof(*t->order) + t->seen_room;
 
 	for (unsigned i = 0; i < TICK_COLUMNS; i++)
 		sum += t->column[i].cap;
@@ -425,6 +487,7 @@ void tick_encoder_free(struct tick_encoder *t)
 		bytes_free(&t->column[i]);
 	bytes_free(&t->threads);
 	bytes_free(&t->gone);
+	bytes_free(&t->wrong);
 	free(t->order);
 	free(t->seen);
 	*t = (struct tick_encoder){ 0 };

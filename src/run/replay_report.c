@@ -10,6 +10,7 @@
 #include "src/run/output_file.h"
 #include "src/run/replay.h"
 #include "src/run/report.h"
+#include "src/run/verdict.h"
 
 /* The other images that had begun by the moment `m` of the program, as of then. */
 struct others {
@@ -44,13 +45,17 @@ static void others_free(struct others *c)
 static int put(int fd, const struct snapshot *s, const struct others *c, const struct options *o,
 	const struct timeline *t)
 {
-	const struct report_parts parts = { .timeline = t };
+	char verdict[VERDICT_MAX];
+	struct report_parts parts = { .timeline = t };
 	struct snapshot whole = *s;
+	int rc;
 
 	whole.children = (const struct snapshot *const *)c->snapshot;
 	whole.nchildren = c->count;
-	return o->batch && !o->format_given ? report_frame_put(fd, &whole, o)
-					    : report_put(fd, &whole, o, &parts);
+	parts.verdict = verdict_text(&whole, o, true, verdict);
+	rc = o->batch && !o->format_given ? report_frame_put(fd, &whole, o)
+					  : report_put(fd, &whole, o, &parts);
+	return rc ? rc : verdict_exit(&whole, o);
 }
 
 static int moment_put(int fd, struct replay *r, const struct moment *m, const struct options *o)

@@ -9,8 +9,6 @@
 #include "src/run/report.h"
 #include "src/run/verdict.h"
 
-#define EXIT_FAIL_ON 1 /* --fail-on found what it looks for */
-
 static int put(int fd, const struct snapshot *s, const struct options *o)
 {
 	char verdict[VERDICT_MAX];
@@ -26,10 +24,8 @@ int still_report_run(const struct options *o)
 	int fd = s ? output_file_open(o, STDOUT_FILENO) : -1;
 	int rc = fd < 0 ? FAILURE_EXIT : put(fd, s, o);
 
-	if (rc == 0 && verdict_failed(s, o, true)) {
-		verdict_print(s, o, true);
-		rc = EXIT_FAIL_ON;
-	}
+	if (rc == 0)
+		rc = verdict_exit(s, o);
 	snapshot_unref(s);
 	return rc;
 }

@@ -4,8 +4,11 @@
 
 #include <stdio.h>
 #include "src/model/wrong_frees.h"
+#include "src/run/failure.h"
 #include "src/util/strbuf.h"
 #include "src/util/units.h"
+
+#define EXIT_FAIL_ON 1 /* --fail-on found what it looks for */
 
 /* Blocks of one class of --fail-on, in all processes of the launch. */
 struct found {
@@ -177,7 +180,18 @@ const char *verdict_unscanned(const struct snapshot *s, const struct options *o)
 	bool matters =
 		(o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || (o->mode == OPTIONS_ATTACH && !o->batch);
 
-	if ((o->fail_on & OPTIONS_FAIL_WRONG) != 0 && !s->wrong)
+	if ((o->fail_on & OPTIONS_FAIL_WRONG) != 0 && !s->totals.has_wrong)
 		return "wrong frees are not known of this moment";
 	return matters && s->leaks ? s->leaks->failed : NULL;
+}
+
+int verdict_exit(const struct snapshot *s, const struct options *o)
+{
+	const char *unscanned = verdict_unscanned(s, o);
+
+	if (verdict_failed(s, o, true)) {
+		verdict_print(s, o, true);
+		return EXIT_FAIL_ON;
+	}
+	return unscanned ? failure_print_reason("--fail-on", unscanned) : 0;
 }

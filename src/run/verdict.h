@@ -18,6 +18,9 @@ const char *verdict_text(
 	const struct snapshot *s, const struct options *o, bool ended, char buf[VERDICT_MAX]);
 /* Prints a failed verdict in one line on stderr. */
 void verdict_print(const struct snapshot *s, const struct options *o, bool ended);
+/* The exit status of a report of a file: 0, 1 if the verdict failed, or FAILURE_EXIT if there is
+ * none, after a line on stderr. */
+int verdict_exit(const struct snapshot *s, const struct options *o);
 /* Why there was no leak scan, where that must not pass for a clean result; or NULL. */
 const char *verdict_unscanned(const struct snapshot *s, const struct options *o);
 

@@ -51,6 +51,7 @@ void wrong_frees_fill(struct wrong_frees *w, struct read_segment *segment, uint3
 		return;
 	for (unsigned i = 0; i < SNAP_WRONG_KINDS; i++)
 		head->totals.wrong_frees[i] = w->read->count[i];
+	head->totals.has_wrong = true;
 	head->totals.wrong_unlisted = w->read->refused;
 	for (uint32_t i = 0; i < w->read->entries; i++) {
 		const struct read_wrong_free *in = &w->read->entry[i];

@@ -153,6 +153,56 @@ def moments():
     os.unlink(name)
 
 
+def mapped(rep):
+    """What asked_map has mapped."""
+    return [s["live_bytes"] for s in rep["sites"] if s["kind"] == "mmap" and key(s)[0][2] == "asked_map"]
+
+
+@case("mapped memory is in a recording's past")
+def mapped_moments():
+    fresh()
+    program = Asked("-d", "0.1", "--record", FILE, "--report", "--format", "json", "-o", os.devnull)
+    for number, pages in enumerate((10, 300, 20)):
+        program.ask("map %d" % pages)
+        program.ask("keep 10")
+        wait_blocks(lambda n, kept=10 * (number + 1): n >= kept, "%d pages in the file" % pages)
+        program.mark("mapped%d" % pages)
+    program.end()
+    check_equal(mapped(read()), [20 * 4096], "at the end")
+    for pages in (10, 300, 20):
+        rep = read("--at", "mark:mapped%d" % pages)
+        check_equal(mapped(rep), [pages * 4096], "at the mark of %d pages" % pages)
+        check_equal(sum(s["live_bytes"] for s in rep["sites"] if s["kind"] == "mmap"), rep["totals"]["mapped_bytes"],
+                    "the sum of the sites at the mark of %d pages" % pages)
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write("M\n:until asked_map\n:save-display -\n")
+    done = run([HEAPTOP, "-r", FILE, "--at", "mark:mapped300", "--script", script], env=env())
+    check_equal((done.returncode, done.stderr), (0, b""), "the screen")
+    check(b"1.2M" in done.stdout, done.stdout.decode())
+
+
+@case("wrong frees are in a recording, with their stacks, and --fail-on reads them there")
+def wrong_frees():
+    fresh()
+    out = os.path.join(scratch, "report")
+    run([HEAPTOP, "--record", FILE, "--report", "--format", "json", "-o", out, "--", target("wrong_frees"), "fits"],
+        env=env())
+    with open(out, encoding="utf-8") as f:
+        want = json.load(f)
+    got = read()
+    fields = ("kind", "count", "bytes", "address", "freed_by", "allocated_by", "site", "alloc_site")
+    check(len(want["wrong_frees"]) > 10, "wrong frees")
+    for mine, theirs in zip(got["wrong_frees"], want["wrong_frees"], strict=True):
+        check_equal([mine[f] for f in fields], [theirs[f] for f in fields], "a wrong free")
+        check_equal([key(mine), key({"stack": mine["alloc_stack"]})],
+                    [key(theirs), key({"stack": theirs["alloc_stack"]})], "its stacks")
+    for what, status in (("mismatched", 1), ("badfree", 0), ("peak>1", 1), ("peak>1G", 0)):
+        done = read_status("--fail-on", what)
+        check_equal(done.returncode, status, "--fail-on %s: status" % what)
+        check_equal(json.loads(done.stdout)["verdict"].split(":")[0], "failed" if status else "passed", what)
+
+
 @case("a moment that is not there is refused in one line")
 def refused():
     for at, why in (("9h", b"too late"), ("mark:none", b"no mark has the name or number none")):

@@ -3,12 +3,13 @@
  * Allocates what it is asked to: a line "keep N" or "turn N" on standard input is N blocks of 1000
  * bytes, or N of 500 that are freed again, and "step N" one of N times 1000; "lose N" is N of 700
  * that nothing points to; "drop N" frees N that were kept, the oldest first; "twice N" frees N
- * blocks of 440 bytes twice. It answers each line when that is done, and the first answer is its
- * pid.
+ * blocks of 440 bytes twice; "map N" maps N pages, and unmaps what it mapped before. It answers
+ * each line when that is done, and the first answer is its pid.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define KEPT_MAX 100000
@@ -61,6 +62,17 @@ __attribute__((noinline)) void asked_twice(int n)
 	}
 }
 
+__attribute__((noinline)) void asked_map(int n)
+{
+	static void *mapped;
+	static size_t bytes;
+
+	if (bytes)
+		munmap(mapped, bytes);
+	bytes = (size_t)n * 4096;
+	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 /* What calls that are over left below us; a later one's frame may have holes. */
 __attribute__((noinline)) static void scrub(void)
 {
@@ -96,6 +108,8 @@ int main(void)
 			asked_turn(n);
 		else if (strcmp(what, "twice") == 0)
 			asked_twice(n);
+		else if (strcmp(what, "map") == 0)
+			asked_map(n);
 		else if (strcmp(what, "drop") == 0)
 			asked_drop(n);
 		scrub();

@@ -166,6 +166,7 @@ static void fill_up(int error)
 	int rc = 0;
 
 	program_init(&p, 8, 100);
+	program_unusual(&p);
 	while (rc == 0 && added < 10000) {
 		struct snapshot *s;
 
@@ -253,6 +254,7 @@ TEST(a_limit_thins_but_keeps_the_end)
 	size_t recent = 0;
 
 	program_init(&p, 8, 40);
+	program_unusual(&p);
 	program_init(&q, 9, 10);
 	for (size_t i = 0; i < LONG; i++) {
 		program_tick(&p, S_NS, 20);

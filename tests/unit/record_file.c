@@ -81,6 +81,7 @@ TEST(every_tick_comes_back)
 		struct program p;
 
 		program_init(&p, 11 + closed, 60);
+		program_unusual(&p);
 		record(&p, w, tick, TICKS);
 		if (!closed) {
 			r = reopen(path);
@@ -110,6 +111,7 @@ TEST(many_sites_come_back)
 	struct program p;
 
 	program_init(&p, 21, 4000);
+	program_unusual(&p);
 	for (size_t i = 0; i < MANY; i++) {
 		program_tick(&p, S_NS, 95);
 		for (size_t k = 0; k < p.nsites; k++) {
@@ -290,6 +292,7 @@ TEST(streams_of_several_images)
 	struct program a, b;
 
 	program_init(&a, 5, 20);
+	program_unusual(&a);
 	program_init(&b, 6, 30);
 	b.head.pid = 77;
 	for (unsigned i = 0; i < 10; i++) {

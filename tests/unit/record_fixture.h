@@ -13,6 +13,8 @@
 
 #define S_NS 1000000000ull
 
+#define PROGRAM_WRONG 6u
+
 struct program {
 	uint64_t seed;
 	size_t nsites, nthreads;
@@ -21,6 +23,9 @@ struct program {
 	bool *gone; /* by site */
 	struct stack *stacks;
 	struct frame *frames; /* three each */
+	struct snap_wrong_free wrong[PROGRAM_WRONG];
+	size_t nwrong;
+	bool has_wrong; /* program_unusual */
 	struct snapshot head;
 };
 
@@ -75,6 +80,30 @@ static inline void program_init(struct program *p, uint64_t seed, size_t nsites)
 	p->head.totals.has_at_peak = true;
 	p->head.sampling.most = seed % 2 ? 512 << 10 : 0;
 	p->head.proc.valid = true;
+}
+
+/* Some of its sites are not the heap's, and it frees wrongly; `sites` is 12 or more. */
+static inline void program_unusual(struct program *p)
+{
+	for (size_t i = 0; i < p->nsites; i++)
+		if (i % 5 == 3)
+			p->sites[i].kind = i % 2 ? SNAP_MMAP : SNAP_POOL;
+	for (uint32_t i = 0; i < PROGRAM_WRONG; i++) {
+		p->wrong[i] = (struct snap_wrong_free){ .kind = (enum snap_wrong_kind)(i % 5),
+			.addr = 0x7000000000 + i,
+			.site = 100000 + i,
+			.stack = &p->stacks[i],
+			.freed_by = "free" };
+		if (i % 2 == 0)
+			continue;
+		p->wrong[i].alloc_site = p->sites[i].id;
+		p->wrong[i].alloc_stack = p->sites[i].stack;
+		p->wrong[i].allocated_by = p->sites[i].alloc_function;
+		p->wrong[i].first_site = 200000 + i;
+		p->wrong[i].first_stack = &p->stacks[i + 1];
+		p->wrong[i].first_freed_by = "operator delete";
+	}
+	p->has_wrong = p->head.totals.has_wrong = true;
 }
 
 static inline void program_free(struct program *p)
@@ -150,6 +179,19 @@ static inline void program_threads(struct program *p)
 	}
 }
 
+static inline void program_wrong(struct program *p)
+{
+	size_t i = p->has_wrong ? dice(p) % (4 * PROGRAM_WRONG) : PROGRAM_WRONG;
+
+	if (i >= PROGRAM_WRONG)
+		return;
+	p->nwrong = p->nwrong > i ? p->nwrong : i + 1;
+	p->wrong[i].count++;
+	p->wrong[i].bytes += dice(p) % 100;
+	p->wrong[i].want = dice(p) % 1000;
+	p->head.totals.wrong_frees[p->wrong[i].kind]++;
+}
+
 /* One tick: of 100 sites, `busy` change. */
 static inline void program_tick(struct program *p, uint64_t step_ns, unsigned busy)
 {
@@ -178,28 +220,64 @@ static inline void program_tick(struct program *p, uint64_t step_ns, unsigned bu
 		p->head.notice = dice(p) % 2 ? "tracking ended: the segment is full" : NULL;
 	program_threads(p);
 	program_peak(p);
+	program_wrong(p);
 }
 
 /* A snapshot of now: one reference, the caller's. */
 static inline struct snapshot *program_snapshot(struct program *p)
 {
 	struct snapshot *s = malloc(sizeof(*s) + p->nsites * sizeof(struct snap_site) +
-				    p->nthreads * sizeof(struct snap_thread));
+				    p->nthreads * sizeof(struct snap_thread) + sizeof(p->wrong));
 	struct snap_site *sites = (struct snap_site *)(s + 1);
+	struct snap_thread *threads;
 
 	*s = p->head;
 	s->refs = 1;
 	s->nsites = 0;
 	for (size_t i = 0; i < p->nsites; i++)
-		if (!p->gone[i])
+		if (!p->gone[i] && p->sites[i].kind == SNAP_HEAP)
 			sites[s->nsites++] = p->sites[i];
 	s->sites = sites;
-	s->threads = memcpy(sites + s->nsites, p->threads, p->nthreads * sizeof(*p->threads));
+	s->mapped = sites + s->nsites;
+	/* In no order of ids. */
+	for (size_t i = p->nsites; i-- > 0;)
+		if (!p->gone[i] && p->sites[i].kind != SNAP_HEAP)
+			sites[s->nsites + s->nmapped++] = p->sites[i];
+	threads = (struct snap_thread *)(sites + s->nsites + s->nmapped);
+	s->threads = memcpy(threads, p->threads, p->nthreads * sizeof(*p->threads));
 	s->nthreads = p->nthreads;
+	if (p->has_wrong)
+		s->wrong = memcpy(threads + p->nthreads, p->wrong, sizeof(p->wrong));
+	s->nwrong = p->nwrong;
 	return s;
 }
 
 #define SAME(member) CHECK_INT(a->member, b->member)
+
+static inline uint64_t stack_pc(const struct stack *s)
+{
+	return s ? snapshot_frame(s, 0)->pc : 0;
+}
+
+static inline void wrong_compare(const struct snap_wrong_free *a, const struct snap_wrong_free *b)
+{
+	SAME(kind);
+	SAME(count);
+	SAME(bytes);
+	SAME(addr);
+	SAME(want);
+	SAME(site);
+	SAME(alloc_site);
+	SAME(first_site);
+	CHECK_INT(stack_pc(a->stack), stack_pc(b->stack));
+	CHECK_INT(stack_pc(a->alloc_stack), stack_pc(b->alloc_stack));
+	CHECK_INT(stack_pc(a->first_stack), stack_pc(b->first_stack));
+	CHECK_STR(a->freed_by, b->freed_by);
+	if (b->alloc_site)
+		CHECK_STR(a->allocated_by, b->allocated_by);
+	if (b->first_site)
+		CHECK_STR(a->first_freed_by, b->first_freed_by);
+}
 
 static inline void site_compare(const struct snap_site *a, const struct snap_site *b)
 {
@@ -215,6 +293,7 @@ static inline void site_compare(const struct snap_site *a, const struct snap_sit
 	SAME(at_peak_blocks);
 	SAME(error.live_bytes);
 	SAME(error.alloc_bytes);
+	SAME(kind);
 	CHECK_STR(a->alloc_function, b->alloc_function);
 }
 
@@ -257,6 +336,15 @@ static inline void snapshot_compare(const struct snapshot *a, const struct snaps
 	SAME(nsites);
 	for (size_t i = 0; i < a->nsites && i < b->nsites; i++)
 		site_compare(&a->sites[i], &b->sites[i]);
+	SAME(nmapped);
+	for (size_t i = 0; i < a->nmapped && i < b->nmapped; i++)
+		site_compare(&a->mapped[i], &b->mapped[b->nmapped - 1 - i]);
+	SAME(totals.has_wrong);
+	SAME(totals.wrong_frees[SNAP_WRONG_DOUBLE]);
+	CHECK_INT(a->wrong != NULL, b->wrong != NULL);
+	SAME(nwrong);
+	for (size_t i = 0; i < a->nwrong && i < b->nwrong; i++)
+		wrong_compare(&a->wrong[i], &b->wrong[i]);
 }
 
 #endif

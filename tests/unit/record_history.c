@@ -20,6 +20,8 @@ struct watched {
 static void watched_start(struct watched *w, uint64_t seed, size_t sites)
 {
 	program_init(&w->program, seed, sites);
+	if (sites > 20)
+		program_unusual(&w->program);
 	w->history = history_new(64 << 20);
 	for (size_t i = 0; i < TICKS; i++) {
 		program_tick(&w->program, S_NS + dice(&w->program) % 1000, 30);
@@ -105,6 +107,7 @@ TEST(sites_in_any_order)
 	struct snap_site *sites;
 
 	program_init(&p, 5, 40);
+	program_unusual(&p);
 	for (unsigned i = 0; i < 20; i++) {
 		program_tick(&p, S_NS, 50);
 		s = program_snapshot(&p);

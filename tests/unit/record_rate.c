@@ -20,6 +20,7 @@ static size_t tick_bytes(void)
 	size_t before;
 
 	program_init(&p, 7, SITES);
+	program_unusual(&p);
 	for (unsigned i = 0; i < 20; i++) {
 		program_tick(&p, S_NS, 95);
 		add(w, &p);
