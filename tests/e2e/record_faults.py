@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, kill_hard, need, run,
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, heap_sites, kill_hard, need, run,
                       run_cases, scratch, segment_files, target, wait_for)
 
 IN_FLIGHT = 64  # events of threads that have counted for the program, and not yet for a site
@@ -86,12 +86,12 @@ def consistent(rep, running=False):
         return
     if running:
         for field in ("allocs", "frees"):
-            check(sum(s[field] for s in rep["sites"]) + IN_FLIGHT >= totals[field], field)
-        for s in rep["sites"]:
+            check(sum(s[field] for s in heap_sites(rep)) + IN_FLIGHT >= totals[field], field)
+        for s in heap_sites(rep):
             check_equal(s["allocs"] - s["frees"], s["live_blocks"], "live blocks of a site")
         return
     for field in ("live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes"):
-        check_equal(sum(s[field] for s in rep["sites"]), totals[field], field)
+        check_equal(sum(s[field] for s in heap_sites(rep)), totals[field], field)
     check_equal(totals["allocs"] - totals["frees"], totals["live_blocks"], "live blocks")
 
 

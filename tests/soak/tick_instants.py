@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from proving import HEAPTOP, add_case, behind, check, check_equal, environment, need, run, run_cases, scratch
+from proving import HEAPTOP, add_case, behind, check, check_equal, environment, heap_sites, need, run, run_cases, scratch
 
 TICKS = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
 DELAY_S = 0.1
@@ -102,7 +102,7 @@ def states(path, quiet):
 def callers(rep):
     """Live (bytes, blocks) by the return address of the innermost call."""
     sums = {}
-    for site in rep["sites"]:
+    for site in heap_sites(rep):
         caller = next(int(f["pc"], 16) for f in site["stack"] if int(f["pc"], 16))
         size, blocks = sums.get(caller, (0, 0))
         sums[caller] = (size + site["live_bytes"], blocks + site["live_blocks"])
@@ -112,7 +112,7 @@ def callers(rep):
 def known_at(rep, known):
     """What the logger has for that tick. None: the program was not quiet, or went on before all sites were read."""
     counts = tuple(rep["totals"][field] for field in ("allocs", "frees"))
-    sums = tuple(sum(s[field] for s in rep["sites"]) for field in ("allocs", "frees"))
+    sums = tuple(sum(s[field] for s in heap_sites(rep)) for field in ("allocs", "frees"))
     return known.get(counts) if counts == sums else None
 
 
