@@ -85,7 +85,7 @@ API void heaptop_api_leak_intended(const void *p)
 /* The stack begins at the caller of the inline function, which has called this. */
 API void heaptop_api_block_alloc(const void *p, size_t bytes)
 {
-	record_map_pool_alloc(RECORD_FRAME, (uint64_t)(uintptr_t)p, bytes);
+	record_map_pool_alloc(RECORD_FRAME, (uint64_t)(uintptr_t)p, bytes, 0);
 }
 
 API void heaptop_api_block_free(const void *p)

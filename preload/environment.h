@@ -14,6 +14,7 @@
  *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
  *   HEAPTOP_SEED     seed of the samples, a number, for tests
  *   HEAPTOP_FREES    "1": frees take their stacks (freed.h)
+ *   HEAPTOP_REQUESTS "1": Valgrind's client requests are searched for (valgrind_find.h)
  *   HEAPTOP_UNWINDER own (default), libunwind, or check: both, and count where they differ
  */
 #ifndef PRELOAD_ENVIRONMENT_H

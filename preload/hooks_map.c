@@ -50,7 +50,7 @@ static uint64_t address(const volatile void *p)
 static void enter(uintptr_t frame, const void *p, uint64_t bytes, uint32_t function,
 	enum ht_mapping_kind kind)
 {
-	struct record_map_block b = { address(p), address(p) + bytes, function, kind };
+	struct record_map_block b = { address(p), address(p) + bytes, function, kind, 0 };
 
 	if (p != MAP_FAILED)
 		record_map_enter(frame, &b);

@@ -25,6 +25,7 @@
 #include "preload/next_operators.h"
 #include "preload/reentry.h"
 #include "preload/state.h"
+#include "preload/valgrind_find.h"
 #include "preload/wrong_free.h"
 #include "shm/private.h"
 
@@ -149,6 +150,8 @@ static void *object_examine(const struct inner_object *o, bool precedes_us, enum
 	if (lies_in(o, inner_thunk))
 		return NULL;
 	note_exceptions(o);
+	if (is_alone && when == EXAMINED_START)
+		valgrind_find(o);
 	symbols_find(&p, precedes_us, when);
 	if (p.count == 0 || is_sanitizer(o))
 		return NULL;
@@ -342,6 +345,7 @@ void inner_start(void)
 		return;
 	inner_list_start(file, rule_wrong);
 	inner_bound_none();
+	valgrind_find_start();
 	is_alone = is_single_threaded();
 	pass_run(EXAMINED_START);
 	loader = symbols_first("_r_debug");

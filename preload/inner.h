@@ -4,6 +4,7 @@
  * search order, functions of jemalloc, tcmalloc, mimalloc and TBB under names of their own, and
  * those of the user's file. Their entries are patched (patch/), so that they are recorded as our
  * hooks are; what cannot be is listed in the segment with the reason.
+ * Client requests of Valgrind are patched likewise (valgrind_find.h).
  *
  * Code is written only while no other thread can run it: at start, while there is one thread, and
  * for a library that is being loaded before any of its code can run. The loader says so: it calls

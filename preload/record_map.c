@@ -160,7 +160,9 @@ static bool is_allocators(uintptr_t frame)
 
 static void enter(uintptr_t frame, const struct record_map_block *b)
 {
-	struct mappings_block m = { b->start, b->end, 0, 0, HT_MAPPING_ALLOCATOR };
+	struct mappings_block m = {
+		.start = b->start, .end = b->end, .pool = b->pool, .kind = HT_MAPPING_ALLOCATOR
+	};
 
 	if (b->kind == HT_MAPPING_POOL || !is_allocators(frame)) {
 		m.kind = b->kind;
@@ -205,10 +207,10 @@ static void pool_paused(uint64_t bytes)
 	ht_add_relaxed_64(&state_segment.header->paused_bytes, bytes);
 }
 
-void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes)
+void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes, uint32_t pool)
 {
 	struct record_map_block b = { start | HT_POOL_SPACE, pool_end(start, bytes ? bytes : 1),
-		HT_FN_POOL, HT_MAPPING_POOL };
+		HT_FN_POOL, HT_MAPPING_POOL, pool };
 
 	state_enter();
 	if (!state_thread.paused)
@@ -237,6 +239,17 @@ void record_map_pool_reset(uint64_t start, uint64_t bytes)
 	state_enter();
 	if (end != 0 && lifecycle_on())
 		mappings_pool_reset(&state_segment, start | HT_POOL_SPACE, end);
+	state_leave();
+	errno = saved;
+}
+
+void record_map_pool_end(uint64_t start, uint64_t end, uint32_t pool)
+{
+	int saved = errno;
+
+	state_enter();
+	if (start < end && pool_end(start, end - start) != 0 && lifecycle_on())
+		mappings_pool_end(&state_segment, start | HT_POOL_SPACE, end | HT_POOL_SPACE, pool);
 	state_leave();
 	errno = saved;
 }

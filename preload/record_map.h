@@ -34,14 +34,17 @@ struct record_map_block {
 	uint64_t start, end;
 	uint32_t function; /* enum ht_function */
 	enum ht_mapping_kind kind;
+	uint32_t pool; /* as in struct mappings_block */
 };
 void record_map_enter(uintptr_t frame, const struct record_map_block *b);
 
-/* Blocks of a pool, at addresses as the program has them: one that begins at `start`; the end of
- * that one; the end of all in a range. */
-void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes);
+/* Blocks of a pool, at addresses as the program has them: one that begins at `start`, of the pool
+ * with the number `pool`, or 0; the end of that one; the end of all in a range, or of those in it
+ * that are of one pool. */
+void record_map_pool_alloc(uintptr_t frame, uint64_t start, uint64_t bytes, uint32_t pool);
 void record_map_pool_free(uint64_t start);
 void record_map_pool_reset(uint64_t start, uint64_t bytes);
+void record_map_pool_end(uint64_t start, uint64_t end, uint32_t pool);
 
 /* Rounds up to whole pages; with overflow 0. */
 uint64_t record_map_pages(uint64_t bytes);

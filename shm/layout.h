@@ -798,7 +798,7 @@ struct ht_mapping {
 	/* For the library: children in the treap; neighbours in the ring of the block's pieces. In
 	 * a free entry `left` is the next free one. */
 	uint32_t left, right, before, after;
-	uint32_t reserved;
+	uint32_t pool; /* number of the pool that the block is of, for the library; 0: none */
 };
 
 /* Follows from what a reader takes from an entry, so that a mixture of two does not have it, but

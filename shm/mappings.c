@@ -30,7 +30,8 @@ enum call {
 	CALL_GONE,
 	CALL_PUT_BACK,
 	CALL_POOL_FREE,
-	CALL_POOL_RESET
+	CALL_POOL_RESET,
+	CALL_POOL_END
 };
 
 static struct mappings_block block_of(const struct ht_mapping *e)
@@ -39,6 +40,7 @@ static struct mappings_block block_of(const struct ht_mapping *e)
 		.end = e->end,
 		.tick = e->tick,
 		.site = e->site,
+		.pool = e->pool,
 		.kind = (enum ht_mapping_kind)e->block };
 }
 
@@ -58,10 +60,14 @@ static void end_apply(
 
 static void pool_apply(const struct segment *s, const struct ht_mapping *call)
 {
-	uint32_t list = call->kind == CALL_POOL_FREE
-				? mappings_table_take_pool(s, call->start)
-				: mappings_table_take(s, call->start, call->end);
+	uint32_t list;
 
+	if (call->kind == CALL_POOL_FREE)
+		list = mappings_table_take_pool(s, call->start);
+	else if (call->kind == CALL_POOL_RESET)
+		list = mappings_table_take(s, call->start, call->end);
+	else
+		list = mappings_table_take_pools(s, call->start, call->end, call->pool);
 	mappings_table_gone(s, list, 0);
 }
 
@@ -87,6 +93,7 @@ static void call_apply(const struct segment *s, uint32_t number)
 		break;
 	case CALL_POOL_FREE:
 	case CALL_POOL_RESET:
+	case CALL_POOL_END:
 		pool_apply(s, e);
 		break;
 	}
@@ -234,6 +241,7 @@ void mappings_enter(const struct segment *s, const struct mappings_block *b)
 		.tick = b->tick,
 		.block = b->kind,
 		.site = b->site,
+		.pool = b->pool,
 		.kind = CALL_ENTER };
 
 	if (b->start >= b->end)
@@ -266,6 +274,16 @@ void mappings_pool_free(const struct segment *s, uint64_t start)
 void mappings_pool_reset(const struct segment *s, uint64_t start, uint64_t end)
 {
 	const struct ht_mapping call = { .start = start, .end = end, .kind = CALL_POOL_RESET };
+
+	if (start < end)
+		pool_gone(s, &call);
+}
+
+void mappings_pool_end(const struct segment *s, uint64_t start, uint64_t end, uint32_t pool)
+{
+	const struct ht_mapping call = {
+		.start = start, .end = end, .kind = CALL_POOL_END, .pool = pool
+	};
 
 	if (start < end)
 		pool_gone(s, &call);

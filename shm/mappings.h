@@ -44,7 +44,9 @@ void mappings_enter(const struct segment *s, const struct mappings_block *b);
  * is, nothing happens. */
 /* The block that starts at `start` is gone, */
 void mappings_pool_free(const struct segment *s, uint64_t start);
-/* or all that lies in [start, end). */
+/* all that lies in [start, end), */
 void mappings_pool_reset(const struct segment *s, uint64_t start, uint64_t end);
+/* or the blocks of one pool, by its number, that start there. */
+void mappings_pool_end(const struct segment *s, uint64_t start, uint64_t end, uint32_t pool);
 
 #endif

@@ -279,7 +279,8 @@ static bool block_make(const struct segment *s, const struct mappings_block *b)
 		.tick = b->tick,
 		.block = ++s->header->mapping_blocks,
 		.site = b->site,
-		.kind = b->kind };
+		.kind = b->kind,
+		.pool = b->pool };
 	mappings_tree_ring_start(s, number);
 	mappings_tree_put(s, number);
 	if (m)
@@ -342,6 +343,26 @@ uint32_t mappings_table_take_attached(const struct segment *s, uint64_t start)
 uint32_t mappings_table_take_pool(const struct segment *s, uint64_t start)
 {
 	return take_whole(s, start, HT_MAPPING_POOL);
+}
+
+uint32_t mappings_table_take_pools(
+	const struct segment *s, uint64_t start, uint64_t end, uint32_t pool)
+{
+	uint32_t all = mappings_tree_take(s, start, end), list = 0, next;
+
+	for (; all != 0; all = next) {
+		struct ht_mapping *e = mappings_tree_at(s, all);
+
+		next = e->left;
+		if (e->pool == pool) {
+			e->left = list;
+			list = all;
+		} else {
+			mappings_tree_put(s, all);
+		}
+	}
+	(void)list_leave(s, list);
+	return list;
 }
 
 void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked)

@@ -14,6 +14,7 @@ struct mappings_block {
 	uint64_t tick; /* now */
 	uint32_t site; /* neither 0 nor an ancestor, but for HT_MAPPING_ALLOCATOR: 0 */
 	enum ht_mapping_kind kind;
+	uint32_t pool; /* its number; 0: none */
 };
 
 /* Takes out what lies in [start, end); or the block that shmat attached at `start`. A list. */
@@ -21,6 +22,9 @@ uint32_t mappings_table_take(const struct segment *s, uint64_t start, uint64_t e
 uint32_t mappings_table_take_attached(const struct segment *s, uint64_t start);
 /* Takes the whole block of a pool that starts at `start`, which is in that space. A list. */
 uint32_t mappings_table_take_pool(const struct segment *s, uint64_t start);
+/* Takes out the blocks of the pool `pool` that start in [start, end), of its space. A list. */
+uint32_t mappings_table_take_pools(
+	const struct segment *s, uint64_t start, uint64_t end, uint32_t pool);
 /* Counts a list as unmapped; what was `asked` beyond it was unknown. */
 void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked);
 /* Puts a list back. What another block has replaced meanwhile is gone. */

@@ -41,7 +41,8 @@ static bool is_library(const struct proc_map *m)
 
 static bool is_own(const struct proc_map *m)
 {
-	return is_library(m) || (m->perms[3] == 's' && name_begins(m, "heaptop-"));
+	return is_library(m) || path_begins(m, "[anon:heaptop]") ||
+	       (m->perms[3] == 's' && name_begins(m, "heaptop-"));
 }
 
 /* Private and anonymous, without a name or with one that says so. */

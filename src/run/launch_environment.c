@@ -74,7 +74,7 @@ const char *const *launch_environment(const struct options *o)
 {
 	static const char *const follow[] = { [OPTIONS_FOLLOW_NO] = "HEAPTOP_FOLLOW=0",
 		[OPTIONS_FOLLOW_EXEC] = "HEAPTOP_FOLLOW=exec" };
-	static const char *all[4];
+	static const char *all[5];
 	unsigned n = 0;
 
 	if (o->follow < sizeof(follow) / sizeof(follow[0]) && follow[o->follow])
@@ -83,6 +83,8 @@ const char *const *launch_environment(const struct options *o)
 		all[n++] = allocators_variable(o);
 	if (o->free_stacks)
 		all[n++] = "HEAPTOP_FREES=1";
+	if (o->client_requests)
+		all[n++] = "HEAPTOP_REQUESTS=1";
 	all[n] = NULL;
 	return all;
 }

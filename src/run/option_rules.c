@@ -55,7 +55,8 @@ enum fact {
 	DETACH = 1ull << 53, /* which is also OTHER_MODE */
 	KEEP = 1ull << 54,
 	ATTACH_TIMEOUT = 1ull << 55,
-	FREE_STACKS = 1ull << 56
+	FREE_STACKS = 1ull << 56,
+	CLIENT_REQUESTS = 1ull << 58
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -123,6 +124,7 @@ static const struct rule {
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
 	{ ALLOCATORS, 0, RUN | ATTACH, "--allocators requires a COMMAND or -a PID" },
 	{ FREE_STACKS, 0, RUN | ATTACH, "--free-stacks requires a COMMAND or -a PID" },
+	{ CLIENT_REQUESTS, 0, RUN, "--client-requests requires a COMMAND" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
@@ -186,6 +188,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->attach.keep, KEEP },
 		{ o->attach.timeout_ns != OPTIONS_ATTACH_NS, ATTACH_TIMEOUT },
 		{ o->free_stacks, FREE_STACKS },
+		{ o->client_requests, CLIENT_REQUESTS },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
 		{ !o->batch && !o->report && o->mode != OPTIONS_READ && o->mode != OPTIONS_DIFF,
 			LIVE_SCREEN },

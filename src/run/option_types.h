@@ -186,6 +186,7 @@ struct options {
 	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
 	unsigned leak_copying; /* enum leak_copying */
 	bool free_stacks; /* frees take their stacks */
+	bool client_requests; /* those of Valgrind are searched for */
 	const char *allocators; /* a file of rules, or "none"; NULL: not given */
 	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
 	unsigned nsuppressions;

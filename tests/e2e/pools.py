@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blocks of pools that a program reports through heaptop.h, against its own account (tests/targets/pooled.c)."""
 
-from proving import HEAPTOP, case, check, check_consistent, check_equal, frames_of, report, run, run_cases, target
+import json
+import subprocess
+
+from proving import (HEAPTOP, LIBRARY, case, check, check_consistent, check_equal, environment, frames_of, kill_hard,
+                     report, run, run_cases, segment_files, target, wait_for)
 
 FIELDS = ("allocs", "alloc_bytes", "live_blocks", "live_bytes")
 
@@ -37,8 +41,8 @@ def compare(rep, truth):
         check_equal(totals[field], 0, field)
 
 
-def pooled(*arguments):
-    done, rep = report([target("pooled"), *arguments])
+def pooled(*arguments, program="pooled", options=()):
+    done, rep = report([target(program), *arguments], options)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
     truth = truth_of(done.stdout)
     compare(rep, truth)
@@ -85,6 +89,59 @@ def absent():
     _, rep = pooled("1", "5000")
     check_equal(done.returncode, 0, "exit status")
     compare(rep, truth_of(done.stdout))
+
+
+REQUESTS = ["--client-requests"]
+
+
+@case("pools that report by Valgrind's client requests, mixed in one arena")
+def requests():
+    truth, rep = pooled("1", "20000", program="valgrind_pools", options=REQUESTS)
+    check_equal(len(truth), 4, "sites")
+    check(sum(row[2] for row in truth.values()) > 20, "blocks that are left")
+    check_equal(rep["totals"]["unknown_frees"], 0, "unknown frees")
+
+
+@case("four threads make client requests")
+def requests_threads():
+    pooled("4", "10000", program="valgrind_pools", options=REQUESTS)
+
+
+@case("a client request changes no register and no word of its function's")
+def requests_kept():
+    _, rep = report([target("valgrind_pools"), "kept"], REQUESTS)
+    check_equal(rep["process"]["exit_status"], 0, "exit status")
+    made = sum(s["allocs"] for s in pools(rep) if frames_of(s)[0] == "registers_kept")
+    check_equal(made, 1001, "requests recorded")
+
+
+@case("a program that makes client requests all the time is detached from and attached to")
+def requests_detached():
+    program = subprocess.Popen([target("valgrind_pools"), "2", "1000000000"],
+                               env=environment(LD_PRELOAD=LIBRARY, HEAPTOP_REQUESTS="1"))
+    pid = str(program.pid)
+
+    def frame(*options):
+        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", *options, "-a", pid])
+        check_equal(done.returncode, 0, done.stderr)
+        return pools(json.loads(done.stdout))
+    try:
+        wait_for(lambda: segment_files(), "its segment")
+        for _ in range(3):
+            wait_for(lambda: len(frame()) == 4, "its sites")
+            done = run([HEAPTOP, "--detach", pid])
+            check_equal((done.returncode, done.stderr), (0, b""), "--detach")
+            frame("--keep")
+        check_equal(program.poll(), None, "its end")
+    finally:
+        kill_hard(program)
+
+
+@case("client requests are heeded only on request, and where code is patched")
+def requests_none():
+    for options in ([], [*REQUESTS, "--allocators", "none"]):
+        done, rep = report([target("valgrind_pools"), "1", "100"], options)
+        check_equal((done.returncode, pools(rep)), (0, []), "with %s" % options)
 
 
 run_cases()

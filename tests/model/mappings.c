@@ -18,7 +18,7 @@ static bool got; /* a thread was given it */
 
 static void enter(uint64_t start, uint32_t site)
 {
-	struct mappings_block b = { start, start + BYTES, 1, site, HT_MAPPING_MMAP };
+	struct mappings_block b = { start, start + BYTES, 1, site, HT_MAPPING_MMAP, 0 };
 
 	mappings_enter(&segment, &b);
 }

@@ -22,7 +22,8 @@ static uint32_t site_make(uint32_t function, uint64_t pc)
 
 static void enter(uint64_t page, uint64_t pages, uint32_t at, enum ht_mapping_kind kind)
 {
-	struct mappings_block b = { BASE + page * PAGE, BASE + (page + pages) * PAGE, 9, at, kind };
+	struct mappings_block b = { BASE + page * PAGE, BASE + (page + pages) * PAGE, 9, at, kind,
+		0 };
 
 	mappings_enter(&made.s, &b);
 }
@@ -111,7 +112,7 @@ TEST(pools)
 {
 	const uint64_t at = BASE + 25 * PAGE;
 	struct mappings_block b = { at + HT_POOL_SPACE, at + 24 + HT_POOL_SPACE, 9, 0,
-		HT_MAPPING_POOL };
+		HT_MAPPING_POOL, 0 };
 	struct read_mapping *m = NULL;
 	struct read_totals t;
 	bool whole;

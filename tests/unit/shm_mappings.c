@@ -45,7 +45,7 @@ static uint64_t at_page(uint64_t page)
 /* Whether it could be entered. */
 static bool enter(const struct segment *s, uint64_t start, uint64_t end, uint32_t site)
 {
-	struct mappings_block b = { start, end, 7, site, HT_MAPPING_MMAP };
+	struct mappings_block b = { start, end, 7, site, HT_MAPPING_MMAP, 0 };
 	uint64_t untracked = s->header->untracked_maps;
 
 	mappings_enter(s, &b);
@@ -298,7 +298,7 @@ TEST(unknown_and_missed)
 TEST(a_block_by_its_start)
 {
 	struct fixture f;
-	struct mappings_block b = { at_page(10), at_page(20), 7, 0, HT_MAPPING_SHM };
+	struct mappings_block b = { at_page(10), at_page(20), 7, 0, HT_MAPPING_SHM, 0 };
 	struct mappings_taken t;
 
 	fixture_open(&f, SEGMENT_SMALL);
@@ -326,7 +326,7 @@ TEST(a_block_by_its_start)
 TEST(the_allocators_own)
 {
 	struct fixture f;
-	struct mappings_block b = { at_page(0), at_page(8), 7, 0, HT_MAPPING_ALLOCATOR };
+	struct mappings_block b = { at_page(0), at_page(8), 7, 0, HT_MAPPING_ALLOCATOR, 0 };
 
 	fixture_open(&f, SEGMENT_SMALL);
 	mappings_enter(&f.s, &b);
@@ -335,80 +335,6 @@ TEST(the_allocators_own)
 	unmap(&f.s, at_page(1), at_page(3));
 	CHECK_INT(f.s.header->allocator_mapped_bytes, 6 * PAGE);
 	CHECK_INT(f.s.header->unmap_bytes, 0);
-	fixture_close(&f);
-}
-
-/* In another space than the block that holds it, with other totals. */
-TEST(pools)
-{
-	const uint64_t at = at_page(0) + 100 + HT_POOL_SPACE;
-	struct fixture f;
-	struct mappings_block b = { at, at + 50, 7, 0, HT_MAPPING_POOL };
-	struct ht_header *h;
-
-	fixture_open(&f, SEGMENT_SMALL);
-	sites_make(&f.s);
-	h = f.s.header;
-	CHECK(enter(&f.s, at_page(0), at_page(1), sites[1]));
-	b.site = sites[2];
-	for (unsigned i = 0; i < 4; i++, b.start += 50, b.end += 50)
-		mappings_enter(&f.s, &b);
-	CHECK_INT(h->pool_blocks, 4);
-	CHECK_INT(h->pool_bytes, 200);
-	mappings_pool_free(&f.s, at + 50);
-	mappings_pool_free(&f.s, at + 50); /* not any more */
-	mappings_pool_free(&f.s, at + 51); /* nor inside */
-	mappings_pool_free(&f.s, at_page(0)); /* nor of another kind */
-	CHECK_INT(h->pool_gone_blocks, 1);
-	CHECK_INT(h->pool_gone_bytes, 50);
-	mappings_pool_reset(&f.s, at, at + 125); /* one, and half of another */
-	CHECK_INT(h->pool_gone_blocks, 2);
-	CHECK_INT(h->pool_gone_bytes, 125);
-	b.start = at + 160;
-	b.end = at + 170;
-	mappings_enter(&f.s, &b); /* inside another */
-	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 75);
-	CHECK_INT(h->pool_blocks - h->pool_gone_blocks, 3);
-	mappings_pool_reset(&f.s, at, at + 1000);
-	CHECK_INT(h->pool_blocks - h->pool_gone_blocks, 0);
-	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 0);
-	CHECK_INT(h->pool_peak_bytes, 200);
-	CHECK_INT(h->map_bytes - h->unmap_bytes, PAGE);
-	CHECK_INT(h->maps, 1);
-	CHECK_INT(h->mapped_peak_bytes, PAGE);
-	CHECK_INT(h->missed_unmap_bytes + h->unknown_unmap_bytes + h->untracked_maps, 0);
-	fixture_close(&f);
-}
-
-/* The lock is taken: applied by its holder, in order. */
-TEST(pools_queued)
-{
-	const uint64_t at = at_page(0) + HT_POOL_SPACE;
-	struct fixture f;
-	struct mappings_block b = { at, at + 10, 7, 0, HT_MAPPING_POOL };
-	struct ht_header *h;
-
-	fixture_open(&f, SEGMENT_SMALL);
-	sites_make(&f.s);
-	h = f.s.header;
-	b.site = sites[1];
-	h->mapping_lock = 1;
-	mappings_enter(&f.s, &b);
-	mappings_pool_free(&f.s, at);
-	mappings_enter(&f.s, &b);
-	mappings_pool_reset(&f.s, at, at + 4);
-	CHECK_INT(h->pool_blocks, 0);
-	h->mapping_lock = 0;
-	CHECK(enter(&f.s, at_page(0), at_page(1), sites[1]));
-	CHECK_INT(h->pool_blocks, 2);
-	CHECK_INT(h->pool_gone_blocks, 1);
-	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 6);
-	h->mapping_lock = 1;
-	h->mappings = UINT32_MAX; /* nor is there room to queue */
-	mappings_enter(&f.s, &b);
-	mappings_pool_free(&f.s, at);
-	CHECK_INT(h->pool_untracked, 2);
-	CHECK_INT(h->pool_untracked_bytes, 10);
 	fixture_close(&f);
 }
 
@@ -531,7 +457,7 @@ static void *work(void *arg)
 		unsigned slot = (unsigned)(fixture_random(&seed) % 16);
 		uint64_t start = BASE + (slot * THREADS + w->number) * 8 * PAGE;
 		struct mappings_block b = { start, start + 8 * PAGE, 7, sites[1 + w->number],
-			HT_MAPPING_MMAP };
+			HT_MAPPING_MMAP, 0 };
 		struct mappings_taken t;
 
 		if (used[slot]) {
@@ -584,8 +510,6 @@ int main(void)
 	RUN(unknown_and_missed);
 	RUN(a_block_by_its_start);
 	RUN(the_allocators_own);
-	RUN(pools);
-	RUN(pools_queued);
 	RUN(no_room);
 	RUN(queued);
 	RUN(half_queued);
