@@ -116,6 +116,7 @@ static const struct {
 	{ COL_FREED_SHARE, 230, 230 },
 	{ COL_RETAINED, 172, 172 },
 	{ COL_AGE, 90, 100 },
+	{ COL_FAULTS, 60, 60 },
 	{ COL_SITES, GROUPED, GROUPED },
 	{ COL_GROWTH, 116, 116 },
 	{ COL_SITE, 0, 0 },
@@ -186,6 +187,8 @@ static bool column_applies(enum column c, struct layout_kind kind)
 		return kind.grouped;
 	if (c == COL_RETAINED)
 		return kind.retained;
+	if (c == COL_FAULTS)
+		return kind.faults;
 	if (is_diff(c))
 		return kind.diff && !(c == COL_AFTER && kind.diff_live);
 	if (is_since(c))

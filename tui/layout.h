@@ -73,6 +73,7 @@ struct layout_kind {
 	bool diff; /* a diff's figure is shown on both sides, and its change; */
 	bool diff_live; /* the figure is LIVE: so it is there once */
 	bool retained; /* a leak scan has found what call sites retain */
+	bool faults; /* page faults are known by call site */
 	bool grouped; /* rows are groups and show their number of sites */
 	unsigned hidden; /* bit i: column i was switched off; never the site's */
 };

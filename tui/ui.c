@@ -72,6 +72,7 @@ struct layout_kind ui_kind(const struct ui *ui)
 		.diff = ui->shown && ui->shown->compared,
 		.diff_live = ui->shown && ui->shown->compared == &value_table[VALUE_LIVE],
 		.retained = ui->shown && ui->shown->has_retained,
+		.faults = ui->shown && ui->shown->totals.has_faults,
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 

@@ -41,6 +41,7 @@ static const struct {
 	{ COL_TEMP_SHARE, 1000 },
 	{ COL_FREED_SHARE, 1000 },
 	{ COL_AGE, 60 },
+	{ COL_FAULTS, 60 },
 	{ COL_SITES, 48 },
 	{ COL_RETAINED, 172 },
 	{ COL_GROWTH, 116 },
@@ -79,6 +80,8 @@ static bool frame_shows(const struct snapshot *s, size_t i, const struct export_
 
 	/* If every block was recorded, there are no errors to show. */
 	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
+		return false;
+	if (frame_columns[i].column == COL_FAULTS && !s->totals.has_faults)
 		return false;
 	if (frame_columns[i].column == COL_AGE && !frame_has_ages(s))
 		return false;

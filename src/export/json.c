@@ -129,6 +129,10 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
 		writer_uint(w, field[i].key, field[i].value);
 	json_error(w, &t->error, sampled);
+	if (t->has_faults) {
+		writer_uint(w, "faults_elsewhere", t->faults_elsewhere);
+		writer_uint(w, "faults_lost", t->faults_lost);
+	}
 	json_at_peak(w, t->has_at_peak, t->at_peak_bytes, t->at_peak_blocks);
 	mapped_json_totals(w, t);
 	attached_json_before(w, t);
@@ -304,6 +308,8 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 	json_error(w, &site->error, s->sampling.most != 0);
 	json_at_peak(w, s->totals.has_at_peak, site->at_peak_bytes, site->at_peak_blocks);
 	json_growth(w, &site->growth);
+	if (s->totals.has_faults)
+		writer_uint(w, "faults", site->faults);
 	if (site->has_ages) {
 		writer_uint(w, "oldest_ns", site->oldest_ns);
 		writer_uint(w, "youngest_ns", site->youngest_ns);

@@ -59,6 +59,8 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_RETAINED] = { "retained", "RETAINED",
 		"bytes that its blocks kept alive at the last leak scan", 8, true, true },
 	[COL_AGE] = { "age", "AGE", "age of the oldest live block", 6, true, true },
+	[COL_FAULTS] = { "faults", "FAULTS", "page faults in its memory, with --faults", 6, true,
+		true },
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
 		true },
 	[COL_GROWTH] = { "growth", "GROWS",
@@ -338,6 +340,14 @@ static void cell_age(const struct cell *c, char *out)
 		strcpy(out, "-");
 }
 
+static void cell_faults(const struct cell *c, char *out)
+{
+	if (c->snap->totals.has_faults && !c->site->of_thread)
+		units_count(out, c->site->faults);
+	else
+		strcpy(out, "-");
+}
+
 static void cell_sites(const struct cell *c, char *out)
 {
 	units_count(out, c->site->group ? c->site->group->sites : 1);
@@ -402,6 +412,7 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_FREED_SHARE] = cell_freed_share,
 	[COL_RETAINED] = cell_retained,
 	[COL_AGE] = cell_age,
+	[COL_FAULTS] = cell_faults,
 	[COL_SITES] = cell_sites,
 	[COL_GROWTH] = cell_growth,
 	[COL_SITE] = cell_site,

@@ -197,6 +197,7 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->at_peak_bytes += site->at_peak_bytes;
 	to->at_peak_blocks += site->at_peak_blocks;
 	to->temporary += site->temporary;
+	to->faults += site->faults;
 	to->rate_bytes_per_s += site->rate_bytes_per_s;
 	to->allocs_per_s += site->allocs_per_s;
 	to->alloc_bytes_per_s += site->alloc_bytes_per_s;

@@ -174,6 +174,7 @@ static void row_add(struct snap_site *row, const struct snap_site *site)
 	row->at_peak_bytes += site->at_peak_bytes;
 	row->at_peak_blocks += site->at_peak_blocks;
 	row->temporary += site->temporary;
+	row->faults += site->faults;
 	row->rate_bytes_per_s += site->rate_bytes_per_s;
 	row->allocs_per_s += site->allocs_per_s;
 	row->alloc_bytes_per_s += site->alloc_bytes_per_s;

@@ -59,6 +59,7 @@ void moment_clear_present(struct snapshot *s)
 	s->proc.minor_faults_per_s = s->proc.major_faults_per_s = 0;
 	t->allocs_per_s = t->frees_per_s = t->reallocs_per_s = t->growth_bytes_per_s = 0;
 	t->mapped_per_s = 0;
+	t->has_faults = false;
 	s->mapped = NULL;
 	s->nmapped = 0;
 	s->has_alive = false;

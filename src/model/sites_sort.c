@@ -174,6 +174,11 @@ static uint64_t key_age(const struct snap_site *s)
 	return s->has_ages ? s->oldest_ns : 0;
 }
 
+static uint64_t key_faults(const struct snap_site *s)
+{
+	return s->faults;
+}
+
 static uint64_t key_sites(const struct snap_site *s)
 {
 	return s->group ? s->group->sites : 1;
@@ -213,6 +218,7 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_FREED_SHARE] = key_freed_share,
 	[COL_RETAINED] = key_retained,
 	[COL_AGE] = key_age,
+	[COL_FAULTS] = key_faults,
 	[COL_SITES] = key_sites,
 	[COL_GROWTH] = key_growth,
 };

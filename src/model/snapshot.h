@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
 #include "src/model/allocator_state.h"
 #include "src/util/units.h"
 
@@ -194,6 +195,7 @@ struct snap_site {
 	uint64_t at_peak_bytes, at_peak_blocks; /* live at the program's peak; with
 						   snapshot.totals.has_at_peak */
 	uint64_t temporary; /* freed by the same thread as its next event */
+	uint64_t faults; /* page faults in its memory; with snapshot.totals.has_faults */
 	bool has_ages; /* ages are valid: they were requested, and it has live blocks */
 	uint64_t oldest_ns, youngest_ns; /* ages of its live blocks */
 	struct snap_error error;
@@ -243,6 +245,8 @@ struct snap_totals {
 	uint64_t at_peak_bytes, at_peak_blocks;
 	bool has_at_peak; /* at_peak_* are valid, here and in sites */
 	uint64_t temporary, failed, unknown_frees;
+	bool has_faults; /* page faults are known by call site, */
+	uint64_t faults_elsewhere, faults_lost; /* in no block or mapping; and of unknown place */
 	bool has_wrong; /* wrong_frees are known */
 	uint64_t wrong_frees[SNAP_WRONG_KINDS]; /* all of them, */
 	uint64_t wrong_unlisted; /* of which these are in no snap_wrong_free */

@@ -125,5 +125,9 @@ const char *option_far_finish(struct options *o)
 	if (o->mode == OPTIONS_FAR && (o->leak_check || o->record_events))
 		return "a program on another machine cannot be scanned for leaks, or its events "
 		       "recorded";
+	if ((o->mode == OPTIONS_FAR || f->serve) && o->faults)
+		return "--faults is for a program that is watched on this machine";
+	if (o->mode == OPTIONS_FAR && o->free_stacks)
+		return "--free-stacks is for whoever starts the program, or attaches to it";
 	return NULL;
 }

@@ -56,6 +56,7 @@ enum fact {
 	KEEP = 1ull << 54,
 	ATTACH_TIMEOUT = 1ull << 55,
 	FREE_STACKS = 1ull << 56,
+	FAULTS = 1ull << 57,
 	CLIENT_REQUESTS = 1ull << 58
 };
 
@@ -125,6 +126,7 @@ static const struct rule {
 	{ ALLOCATORS, 0, RUN | ATTACH, "--allocators requires a COMMAND or -a PID" },
 	{ FREE_STACKS, 0, RUN | ATTACH, "--free-stacks requires a COMMAND or -a PID" },
 	{ CLIENT_REQUESTS, 0, RUN, "--client-requests requires a COMMAND" },
+	{ FAULTS, 0, RUN | ATTACH, "--faults requires a COMMAND or -a PID" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
@@ -189,6 +191,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->attach.timeout_ns != OPTIONS_ATTACH_NS, ATTACH_TIMEOUT },
 		{ o->free_stacks, FREE_STACKS },
 		{ o->client_requests, CLIENT_REQUESTS },
+		{ o->faults, FAULTS },
 		{ o->batch && o->mode != OPTIONS_READ, LIVE_FRAMES },
 		{ !o->batch && !o->report && o->mode != OPTIONS_READ && o->mode != OPTIONS_DIFF,
 			LIVE_SCREEN },

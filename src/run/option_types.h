@@ -185,6 +185,7 @@ struct options {
 	unsigned leak_roots; /* enum leak_root */
 	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
 	unsigned leak_copying; /* enum leak_copying */
+	bool faults; /* count page faults by call site */
 	bool free_stacks; /* frees take their stacks */
 	bool client_requests; /* those of Valgrind are searched for */
 	const char *allocators; /* a file of rules, or "none"; NULL: not given */

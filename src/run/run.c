@@ -53,6 +53,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 			.far = far ? far_run_moment(far) : NULL,
 			.elsewhere = far ? far_run_elsewhere(far) : NULL,
 			.pid = pid,
+			.faults = r->options->faults,
 			.may_be_copy = r->options->mode == OPTIONS_READ,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
 	char message[READ_MESSAGE_MAX];

@@ -15,6 +15,7 @@
 #include "src/proc/proc.h"
 #include "src/session/ancestors.h"
 #include "src/session/command_line.h"
+#include "src/session/faults.h"
 #include "src/session/liveness.h"
 #include "src/session/mapped.h"
 #include "src/session/process_figures.h"
@@ -52,6 +53,7 @@ struct session {
 	uint64_t truncated; /* stacks without their outer frames */
 	struct ancestors ancestors;
 	struct wrong_frees wrong;
+	struct faults faults;
 	uint64_t ended_ns;
 	struct threads threads;
 	struct mapped mapped;
@@ -128,6 +130,7 @@ static void session_free(struct session *s)
 	marks_free(&s->marks, !session_alive(s));
 	stack_registration_free(s->registration);
 	wrong_frees_free(&s->wrong);
+	faults_free(&s->faults);
 	if (s->sym)
 		sym_free(s->sym);
 	model_free(s->model);
@@ -163,6 +166,8 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	if (o->may_be_copy && liveness_is_copy(s->segment, &s->identity, s->pid))
 		s->state = SNAP_COPY;
+	if (o->faults)
+		faults_start(&s->faults, s->pid);
 	return s;
 }
 
@@ -412,6 +417,7 @@ static const char *notice_choose(
 	if (!notice && !s->replaced)
 		notice = liveness_notice(&s->liveness, s->state, t);
 	notice = notice ? notice : ancestors_notice(&s->ancestors);
+	notice = notice ? notice : faults_notice(&s->faults);
 	return notice ? notice : sampling_notice(&s->sampler);
 }
 
@@ -475,6 +481,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 	if (!s->far) /* the copy has no live blocks */
 		live_walk_update(&s->live_walk, &live_walk, made);
 	retained_fill(&s->retained, made);
+	faults_update(&s->faults, s->segment, s->totals.sites, made);
 }
 
 struct snapshot *session_tick(struct session *s)
