@@ -250,6 +250,7 @@ bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry,
 			if (want != EVENT_ANY_SIZE && want != b.size &&
 				live_counter(&b) != HT_COUNTER_HIDDEN)
 				event_wrong_size(r, addr, live_counter(&b), b.size, want, function);
+			wrong_free_former(addr, &b);
 			*counts = event_freed(r, addr, &b, function);
 		} else {
 			ours = event_unknown_free(r, p, function);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/former.h"
 #include "preload/freed.h"
 #include "preload/old_version.h"
 #include "preload/signals.h"
@@ -132,6 +133,7 @@ void recorder_unmap(void)
 	}
 	recorders_end = 0;
 	stack_memory_forked();
+	former_forget();
 	freed_end();
 }
 
@@ -159,6 +161,7 @@ void recorder_forked(void)
 		recorders[slot] = NULL;
 	recorders_end = 0;
 	stack_memory_forked();
+	former_forget();
 	freed_forked();
 	counter_own(&state_segment, &recorder_shared, 0);
 }

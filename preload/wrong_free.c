@@ -5,6 +5,7 @@
  */
 #include "preload/wrong_free.h"
 
+#include "preload/former.h"
 #include "preload/freed.h"
 #include "preload/recorder.h"
 #include "shm/live_around.h"
@@ -38,6 +39,18 @@ static bool has_strangers(const struct ht_header *h)
 	       ht_load_relaxed_64(&h->untracked_blocks) != 0;
 }
 
+/* What an allocation that began before the jumps were there got since is a stranger, too. */
+static bool is_settled(const struct live_block *b)
+{
+	return b->tick >= settled;
+}
+
+void wrong_free_former(uint64_t addr, const struct live_block *b)
+{
+	if (live_rate(b) == 0 && is_settled(b))
+		former_note(addr, live_counter(b));
+}
+
 static void block_note(struct wrong_free *out, const struct live_block *b)
 {
 	uint32_t counter = live_counter(b);
@@ -47,13 +60,21 @@ static void block_note(struct wrong_free *out, const struct live_block *b)
 	out->bytes = b->size;
 }
 
+static bool was_block(uint64_t addr, struct live_block *b)
+{
+	if (live_direct_former(&state_segment, addr, b))
+		return is_settled(b);
+	*b = (struct live_block){ 0 };
+	return former_find(addr, &b->counter);
+}
+
 /* An untracked block may have been at a former one's place. */
 static bool is_double(uint64_t addr, struct wrong_free *out)
 {
 	struct live_block b;
 
 	if (ht_load_relaxed_64(&state_segment.header->untracked_blocks) != 0 ||
-		!live_direct_former(&state_segment, addr, &b) || b.tick < settled)
+		!was_block(addr, &b))
 		return false;
 	out->kind = HT_WRONG_DOUBLE;
 	out->first_site = freed_site(addr);

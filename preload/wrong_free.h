@@ -7,6 +7,7 @@
 #define PRELOAD_WRONG_FREE_H
 
 #include "preload/state.h"
+#include "shm/live_entry.h"
 #include "shm/wrong_frees.h"
 
 /* A block was allocated that is not recorded: an unknown free may be of that. */
@@ -14,6 +15,8 @@ void wrong_free_missed(void);
 /* Recording begins in the middle of the program's life: blocks from before are no wrong frees, nor
  * are those that threads were just allocating. */
 void wrong_free_attached(void);
+/* A block that the usual path did not find was freed. */
+void wrong_free_former(uint64_t addr, const struct live_block *b);
 /* Explains the free of `addr`, which is no live block. False: the program may be right, since
  * blocks exist that this segment does not know: those from before a fork or before recording began,
  * and those that no table had room for. */

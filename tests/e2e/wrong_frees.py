@@ -16,6 +16,7 @@ FITS = ["malloc_delete", "malloc_delete_array", "calloc_delete", "new_free", "ne
 ALIGNED = ["new_aligned_delete", "new_delete_aligned"]
 SIZED = {"sized_small": (24, 32), "sized_large": (5000, 500)}
 BAD = {"double_small": ("double", 40), "double_large": ("double", 0), "double_delete": ("double", 60),
+       "double_huge": ("double", 0), "double_mapped": ("double", 0),
        "inside_small": ("inside", 100), "inside_large": ("inside", 200000), "inside_misaligned": ("inside", 70),
        "unknown_data": ("unknown", 0), "unknown_stack": ("unknown", 0)}
 OFFSETS = {"inside_small": 32, "inside_large": 100000, "inside_misaligned": 20}

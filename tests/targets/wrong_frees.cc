@@ -164,6 +164,23 @@ WRONG(double_large)
 	free(next);
 }
 
+WRONG(double_huge)
+{
+	void *p = hidden(malloc(100000)), *again = hidden(p), *next = hidden(malloc(80));
+
+	free(p);
+	free(again);
+	free(next);
+}
+
+WRONG(double_mapped)
+{
+	void *p = hidden(malloc(1000000)), *again = hidden(p);
+
+	free(p);
+	free(again);
+}
+
 WRONG(double_delete)
 {
 	void *p = hidden(::operator new(60)), *again = hidden(p);
@@ -240,8 +257,9 @@ const named cases[] = { CASE(right, true), CASE(malloc_delete, true),
 	CASE(new_aligned_free, true), CASE(new_aligned_delete, true),
 	CASE(new_delete_aligned, true), CASE(sized_small, true), CASE(sized_large, true),
 	CASE(double_small, false), CASE(double_large, false), CASE(double_delete, false),
-	CASE(inside_small, false), CASE(inside_large, false), CASE(inside_misaligned, false),
-	CASE(unknown_data, false), CASE(unknown_stack, false) };
+	CASE(double_huge, false), CASE(double_mapped, false), CASE(inside_small, false),
+	CASE(inside_large, false), CASE(inside_misaligned, false), CASE(unknown_data, false),
+	CASE(unknown_stack, false) };
 
 } // namespace
 
