@@ -370,7 +370,7 @@ static void segment_release(void)
 	if (!is_ourselves())
 		return;
 	clock_publish();
-	why_note("heaptop was detached from it");
+	why_note(HT_WHY_DETACHED);
 	ht_store_release_32(&state_segment.header->state, HT_STATE_STOPPED); /* WHY */
 	attach_remove(&state_segment);
 }

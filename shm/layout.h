@@ -276,6 +276,8 @@ enum ht_state {
 	HT_STATE_EXITED = 3, /* the library's destructor ran */
 	HT_STATE_STOPPED = 4, /* the library switched itself off; header.why gives the reason */
 };
+/* header.why, with HT_STATE_STOPPED, after a viewer has detached from the program. */
+#define HT_WHY_DETACHED "heaptop was detached from it"
 
 enum ht_region_id {
 	HT_REGION_THREADS,

@@ -143,11 +143,11 @@ struct tui_source {
 	/* Terminates the launched program (SIGTERM). NULL: we did not launch it. */
 	void (*end)(void *ctx);
 	/*
-	 * Ends the recording of the program, which runs on; `msg` gets a line. 0 or -errno. NULL:
-	 * there is no program. `keep`: a program that heaptop attached to stays recorded when the
-	 * screen is left.
+	 * Ends the recording of the program that is shown, which runs on, or of all that heaptop
+	 * attached to; `msg` gets a line. 0 or -errno. NULL: there is no program. `keep`: a program
+	 * that heaptop attached to stays recorded when the screen is left.
 	 */
-	int (*detach)(void *ctx, char *msg, size_t cap);
+	int (*detach)(void *ctx, bool all, char *msg, size_t cap);
 	void (*keep)(void *ctx);
 	/* Monotonic ns; tests fix it. */
 	uint64_t (*now_ns)(void *ctx);

@@ -11,22 +11,33 @@ static void before_put(
 		writer_null(w, key);
 }
 
+/* Null: another viewer attached, and only that knows. */
+static void pauses_put(
+	struct writer *w, const char *key, const struct snap_attach *a, uint64_t value)
+{
+	if (a->pauses == 0 && a->how != SNAP_ATTACH_DONE && a->how != SNAP_ATTACH_OUTSIDE)
+		writer_null(w, key);
+	else
+		writer_uint(w, key, value);
+}
+
 void attached_json(struct writer *w, const struct snapshot *s)
 {
 	const struct snap_attach *a = &s->attach;
-	static const char *const states[] = { [SNAP_ATTACH_DONE] = "attached",
+	static const char *const states[] = { [SNAP_ATTACH_NOT] = "attached",
+		[SNAP_ATTACH_DONE] = "attached",
 		[SNAP_ATTACH_ENDED] = "detached",
 		[SNAP_ATTACH_OUTSIDE] = "outside" };
 
-	if (a->how == SNAP_ATTACH_NOT) {
+	if (a->how == SNAP_ATTACH_NOT && !s->totals.has_before) {
 		writer_null(w, "attach");
 		return;
 	}
 	writer_object(w, "attach");
 	writer_string(w, "state", states[a->how]);
-	writer_uint(w, "pauses", a->pauses);
-	writer_uint(w, "longest_ns", a->longest_ns);
-	writer_uint(w, "total_ns", a->total_ns);
+	pauses_put(w, "pauses", a, a->pauses);
+	pauses_put(w, "longest_ns", a, a->longest_ns);
+	pauses_put(w, "total_ns", a, a->total_ns);
 	before_put(w, "before_blocks", &s->totals, s->totals.before_found_blocks);
 	before_put(w, "before_bytes", &s->totals, s->totals.before_found_bytes);
 	writer_end(w);

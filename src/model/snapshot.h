@@ -507,7 +507,7 @@ enum snap_moment {
 enum snap_attach_how {
 	SNAP_ATTACH_NOT, /* by this viewer, at least */
 	SNAP_ATTACH_DONE, /* this viewer attached to it: the recording begins then */
-	SNAP_ATTACH_ENDED, /* and has detached from it: figures are those of then */
+	SNAP_ATTACH_ENDED, /* it was detached from, by whomever: figures are those of then */
 	SNAP_ATTACH_OUTSIDE, /* it is not recorded: only what the kernel says is known */
 };
 
@@ -516,6 +516,7 @@ struct snap_attach {
 	enum snap_attach_how how;
 	uint32_t pauses;
 	uint64_t longest_ns, total_ns;
+	uint32_t others; /* processes beside it that this viewer attached to, and is still */
 };
 
 /* The other processes of its launch, those that run and those that have ended. */

@@ -18,6 +18,7 @@
 #include "src/proc/proc.h"
 #include "src/read/read.h"
 #include "src/run/attach_progress.h"
+#include "src/run/detaching.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
 #include "src/run/outside.h"
@@ -35,7 +36,8 @@
 struct member {
 	pid_t pid;
 	struct prepared *prepared;
-	bool attached;
+	bool attached, detached; /* by us; and, later, from it */
+	struct snap_attach facts;
 };
 
 struct attachment {
@@ -45,7 +47,7 @@ struct attachment {
 	struct member member[OPTIONS_PIDS_MAX];
 	unsigned count;
 	unsigned attached; /* of them: attached to, and not detached from */
-	struct snap_attach facts; /* of the first */
+	struct snap_attach facts; /* of options.pid, if another viewer attached to it */
 	struct outside *outside; /* reads the heap; NULL: it is not watched from outside, or cannot
 				    be read */
 	bool keep;
@@ -83,16 +85,35 @@ static struct prepared *segment_make(const struct attachment *a, pid_t pid, char
 	return NULL;
 }
 
-static void member_add(struct attachment *a, pid_t pid, struct prepared *p, bool attached)
+static void member_add(
+	struct attachment *a, pid_t pid, struct prepared *p, const struct snap_attach *facts)
 {
-	a->member[a->count++] = (struct member){ pid, p, attached };
+	bool attached = facts->how == SNAP_ATTACH_DONE;
+
+	a->member[a->count++] =
+		(struct member){ .pid = pid, .prepared = p, .attached = attached, .facts = *facts };
 	a->attached += attached;
+}
+
+/* Whether it is ours to detach from. */
+static bool is_held(const struct member *m)
+{
+	return m->attached && !m->detached;
+}
+
+static struct member *member_find(struct attachment *a, pid_t pid)
+{
+	for (unsigned i = 0; i < a->count; i++)
+		if (a->member[i].pid == pid)
+			return &a->member[i];
+	return NULL;
 }
 
 /* What the process had before is found once, before the first frame: another pause. Without it,
  * call sites have what was allocated since. A viewer that attached may have been killed before it
  * did so. */
-static void before_find(struct attachment *a, pid_t pid, const char *path)
+static void before_find(
+	const struct attachment *a, pid_t pid, const char *path, struct snap_attach *facts)
 {
 	struct read_segment *s;
 	struct leak_before found;
@@ -102,14 +123,15 @@ static void before_find(struct attachment *a, pid_t pid, const char *path)
 	if (!s)
 		return;
 	if (leak_before_publish(s, pid, NULL, &found, message) == 0 && !found.known)
-		pauses_add(&a->facts, &(struct attach_pauses){ .pauses = 1,
-					      .longest_ns = found.stop_ns,
-					      .total_ns = found.stop_ns });
+		pauses_add(facts, &(struct attach_pauses){ .pauses = 1,
+					  .longest_ns = found.stop_ns,
+					  .total_ns = found.stop_ns });
 	read_close(s);
 }
 
 /* 0, or -errno with a message: the process is as it was. */
-static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *message)
+static int attach(const struct attachment *a, pid_t pid, const struct prepared *p,
+	struct snap_attach *facts, char *message)
 {
 	const struct options *o = a->options;
 	struct attach_progress progress;
@@ -127,9 +149,9 @@ static int attach(struct attachment *a, pid_t pid, struct prepared *p, char *mes
 	attach_progress_begin(&progress, pid);
 	rc = attach_begin(pid, &options, &pauses, message);
 	if (rc == 0) {
-		pauses_add(&a->facts, &pauses);
+		pauses_add(facts, &pauses);
 		attach_progress_say(&progress, "finding what it had before");
-		before_find(a, pid, prepare_path(p));
+		before_find(a, pid, prepare_path(p), facts);
 	}
 	attach_progress_end(&progress);
 	return rc;
@@ -147,6 +169,7 @@ static int library_find(struct attachment *a, char *message)
 /* The same from the first check on. */
 static int process_attach(struct attachment *a, pid_t pid, char *message)
 {
+	struct snap_attach facts = { .how = SNAP_ATTACH_DONE };
 	struct prepared *p;
 	int rc = attach_check(pid, message);
 
@@ -156,12 +179,12 @@ static int process_attach(struct attachment *a, pid_t pid, char *message)
 	p = segment_make(a, pid, message);
 	if (!p)
 		return -EIO;
-	rc = attach(a, pid, p, message);
+	rc = attach(a, pid, p, &facts, message);
 	if (rc) {
 		prepare_end(p, true);
 		return rc;
 	}
-	member_add(a, pid, p, true);
+	member_add(a, pid, p, &facts);
 	return 0;
 }
 
@@ -213,8 +236,7 @@ static int outside_open(struct attachment *a, const char *reason)
 		return failure_print_errno("cannot read the process in /proc", rc);
 	}
 	prepare_describe(p, pid);
-	member_add(a, pid, p, false);
-	a->facts.how = SNAP_ATTACH_OUTSIDE;
+	member_add(a, pid, p, &(struct snap_attach){ .how = SNAP_ATTACH_OUTSIDE });
 	snprintf(a->path, sizeof(a->path), "%s", prepare_path(p));
 	a->outside = outside_start(a->path, pid);
 	snprintf(a->notice, sizeof(a->notice), "watching from outside: %s%s", reason,
@@ -264,7 +286,6 @@ static int first_attach(struct attachment *a, const char *unfound)
 	}
 	if (rc)
 		return refused(a, message);
-	a->facts.how = SNAP_ATTACH_DONE;
 	snprintf(a->path, sizeof(a->path), "%s", prepare_path(a->member[0].prepared));
 	return 0;
 }
@@ -277,7 +298,7 @@ static int first_open(struct attachment *a)
 
 	if (rc == 0) {
 		snprintf(a->path, sizeof(a->path), "%s", found.path);
-		before_find(a, a->options->pid, found.path);
+		before_find(a, a->options->pid, found.path, &a->facts);
 		return 0;
 	}
 	return rc == -ESRCH ? failure_print(message) : first_attach(a, message);
@@ -289,11 +310,12 @@ static void other_open(struct attachment *a, pid_t pid)
 {
 	char message[ATTACH_MESSAGE_MAX > TARGET_MESSAGE_MAX ? ATTACH_MESSAGE_MAX
 							     : TARGET_MESSAGE_MAX];
+	struct snap_attach unseen = { 0 };
 	struct target_segment found;
 	int rc = target_find(pid, &found, message);
 
 	if (rc == 0) {
-		before_find(a, pid, found.path);
+		before_find(a, pid, found.path, &unseen);
 		return;
 	}
 	if (rc != -ESRCH && a->count < OPTIONS_PIDS_MAX)
@@ -346,9 +368,14 @@ uint64_t attachment_family(const struct attachment *a)
 	return a->count ? prepare_family(a->member[0].prepared) : 0;
 }
 
-const struct snap_attach *attachment_facts(const struct attachment *a)
+const struct snap_attach *attachment_facts(struct attachment *a, pid_t pid)
 {
-	return &a->facts;
+	struct member *m = member_find(a, pid);
+
+	if (!m)
+		return pid == a->options->pid ? &a->facts : NULL;
+	m->facts.others = a->attached - is_held(m);
+	return &m->facts;
 }
 
 const char *attachment_notice(const struct attachment *a)
@@ -368,106 +395,61 @@ void attachment_keep(struct attachment *a)
 
 /* ---- detaching ---------------------------------------------------------------------------- */
 
-/* What was done, and what stays of it. */
-struct detaching {
-	uint64_t timeout_ns, family, stays;
-	struct attach_pauses pauses;
-	unsigned done, failed;
-	int error;
-	char why[ATTACH_MESSAGE_MAX]; /* of the first that failed */
-	pid_t last; /* that was done */
-	pid_t child[OPTIONS_PIDS_MAX];
-	unsigned children;
-};
-
-static void detach_one(struct detaching *d, pid_t pid)
-{
-	struct attach_pauses p = { 0 };
-	char message[ATTACH_MESSAGE_MAX];
-	uint64_t stays = 0;
-	int rc = attach_end(pid, d->timeout_ns, &p, &stays, message);
-
-	d->pauses.pauses += p.pauses;
-	d->pauses.total_ns += p.total_ns;
-	if (p.longest_ns > d->pauses.longest_ns)
-		d->pauses.longest_ns = p.longest_ns;
-	if (rc == 0) {
-		d->done++;
-		d->last = pid;
-		d->stays += stays;
-	} else if (rc != -ESRCH && d->failed++ == 0) {
-		d->error = rc;
-		memcpy(d->why, message, sizeof(d->why));
-	}
-}
-
-/* A forked child has our jumps; one that called exec since has the library from its start. */
-static int child_take(void *ctx, const struct target_segment *s)
-{
-	struct detaching *d = ctx;
-
-	if (s->state == TARGET_RUNNING && s->family == d->family && s->process > 0 &&
-		d->children < OPTIONS_PIDS_MAX && attach_state_of(s->process) == ATTACH_RECORDED)
-		d->child[d->children++] = s->process;
-	return 0;
-}
-
-static int detach_say(const struct detaching *d, pid_t pid, char *msg, size_t cap)
-{
-	char longest[UNITS_MAX], stays[UNITS_MAX], who[48];
-
-	if (d->failed) {
-		snprintf(msg, cap, "%s", d->why);
-		return d->error;
-	}
-	if (d->done == 0) {
-		snprintf(msg, cap, "no such process: %d", (int)pid);
-		return -ESRCH;
-	}
-	if (d->done == 1)
-		snprintf(who, sizeof(who), "process %d", (int)d->last);
-	else
-		snprintf(who, sizeof(who), "%u processes", d->done);
-	snprintf(msg, cap, "detached from %s: %u pause%s, the longest %s; %s stays there, inert",
-		who, d->pauses.pauses, units_plural(d->pauses.pauses),
-		units_duration(longest, d->pauses.longest_ns), units_bytes(stays, d->stays));
-	return 0;
-}
-
 /* All that we attached to, the children last: until their parents are done, there may be more. */
 static void all_detach(struct attachment *a, struct detaching *d)
 {
 	for (unsigned i = 0; i < a->count; i++)
-		if (a->member[i].attached)
-			detach_one(d, a->member[i].pid);
-	d->family = attachment_family(a);
-	target_list(child_take, d);
-	for (unsigned i = 0; i < d->children; i++)
-		detach_one(d, d->child[i]);
+		if (is_held(&a->member[i]))
+			detaching_process(d, a->member[i].pid);
+	detaching_family(d, attachment_family(a));
 }
 
-int attachment_detach(struct attachment *a, char *msg, size_t cap)
+/* What there is to say of a process that is not recorded by now; NULL: it may be. */
+static const char *not_recorded(struct attachment *a, pid_t pid)
+{
+	const struct member *m = member_find(a, pid);
+
+	return m && (!m->attached || m->detached) ? "the process is not recorded" : NULL;
+}
+
+static void left_note(struct attachment *a, struct member *m)
+{
+	if (!is_held(m))
+		return;
+	m->detached = true;
+	m->facts.how = SNAP_ATTACH_ENDED;
+	a->attached--;
+}
+
+int attachment_detach(struct attachment *a, pid_t pid, char *msg, size_t cap)
 {
 	struct detaching d = { .timeout_ns = a->options->attach.timeout_ns };
+	struct member *first = member_find(a, a->options->pid), *m;
 	int rc;
 
-	if (!a->attached && a->facts.how != SNAP_ATTACH_NOT) {
-		snprintf(msg, cap, "the process is not recorded");
+	if (pid == 0 && !a->attached)
+		pid = a->options->pid;
+	m = member_find(a, pid);
+	if (m && is_held(m) && a->attached == 1)
+		pid = 0; /* with its children */
+	if (pid && not_recorded(a, pid)) {
+		snprintf(msg, cap, "%s", not_recorded(a, pid));
 		return -EALREADY;
 	}
-	if (attachment_is_ours(a))
-		all_detach(a, &d);
+	if (pid)
+		detaching_process(&d, pid);
 	else
-		detach_one(&d, a->options->pid);
-	pauses_add(&a->facts, &d.pauses);
-	rc = detach_say(&d, a->options->pid, msg, cap);
-	if (rc == 0)
-		a->attached = 0;
-	if (rc == 0 && a->facts.how == SNAP_ATTACH_DONE) {
-		a->facts.how = SNAP_ATTACH_ENDED;
+		all_detach(a, &d);
+	m = pid ? member_find(a, pid) : first;
+	if (m)
+		pauses_add(&m->facts, &d.pauses);
+	rc = detaching_say(&d, pid ? pid : a->options->pid, msg, cap);
+	for (unsigned i = 0; rc == 0 && i < a->count; i++)
+		if (pid == 0 || a->member[i].pid == pid)
+			left_note(a, &a->member[i]);
+	if (rc == 0 && first && first->detached && !a->notice[0])
 		snprintf(a->notice, sizeof(a->notice), "%s; the figures are those of that moment",
 			msg);
-	}
 	return rc;
 }
 
@@ -475,8 +457,8 @@ int attachment_detach_process(pid_t pid, const struct options *o, char *msg, siz
 {
 	struct detaching d = { .timeout_ns = o->attach.timeout_ns };
 
-	detach_one(&d, pid);
-	return detach_say(&d, pid, msg, cap);
+	detaching_process(&d, pid);
+	return detaching_say(&d, pid, msg, cap);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
@@ -504,7 +486,7 @@ static bool has_ended(pid_t pid)
 static void all_leave(struct attachment *a)
 {
 	char message[ATTACH_MESSAGE_MAX];
-	int rc = attachment_detach(a, message, sizeof(message));
+	int rc = attachment_detach(a, 0, message, sizeof(message));
 
 	if (rc == 0)
 		fprintf(stderr, "heaptop: %s\n", message);
@@ -525,14 +507,16 @@ void attachment_leave(struct attachment *a)
 {
 	pid_t pid = a->options->pid;
 
-	if (a->facts.how == SNAP_ATTACH_OUTSIDE)
+	const struct member *first = member_find(a, pid);
+
+	if (first && first->facts.how == SNAP_ATTACH_OUTSIDE)
 		fprintf(stderr, "heaptop: %s\n", a->notice);
 	if (!attachment_is_ours(a))
 		return;
-	if (a->facts.how == SNAP_ATTACH_DONE && has_ended(pid))
+	if (first && is_held(first) && has_ended(pid))
 		remains_say(a);
 	for (unsigned i = 0; a->keep && i < a->count; i++)
-		if (a->member[i].attached && !has_ended(a->member[i].pid))
+		if (is_held(&a->member[i]) && !has_ended(a->member[i].pid))
 			keep_say(a->member[i].pid);
 	if (!a->keep)
 		all_leave(a);

@@ -22,16 +22,18 @@ int attachment_open(struct attachment **out, const struct options *o);
 const char *attachment_path(const struct attachment *a);
 /* That of all segments made by this viewer; 0: it made none. */
 uint64_t attachment_family(const struct attachment *a);
-const struct snap_attach *attachment_facts(const struct attachment *a);
+/* About a process; NULL: none of ours. */
+const struct snap_attach *attachment_facts(struct attachment *a, pid_t pid);
 /* A line for the screen, as long as the attachment lives; NULL: nothing is to be said. */
 const char *attachment_notice(const struct attachment *a);
 /* Whether this viewer has attached to a process, and not yet detached from it. */
 bool attachment_is_ours(const struct attachment *a);
 /*
- * Detaches from all processes that this viewer attached to, and from their children; without any,
- * from options.pid. 0 or -errno; `msg` gets a line that says what stays, or what failed.
+ * Detaches from a process; pid 0: from all that this viewer attached to, and from their children,
+ * or without any from options.pid. 0 or -errno; `msg` gets a line that says what stays, or what
+ * failed.
  */
-int attachment_detach(struct attachment *a, char *msg, size_t cap);
+int attachment_detach(struct attachment *a, pid_t pid, char *msg, size_t cap);
 /* They stay recorded. */
 void attachment_keep(struct attachment *a);
 /* At the end: detaches, unless that was done or they are to stay recorded, and says on stderr what

@@ -66,7 +66,7 @@ static void visit_close(struct visit *v)
 	struct session *s = process_tree_session(v->watch);
 
 	session_sample_leave(s);
-	if (session_identity(s)->state == HT_STATE_EXITED)
+	if (session_is_over(s))
 		session_remove(s);
 	process_tree_free(v->watch);
 }

@@ -435,7 +435,7 @@ const char *process_tree_remove(struct process_tree *w, bool keep_crashed)
 			image_remove(w, w->members[i]);
 	if (w->replaced_first)
 		image_remove(w, w->replaced_first);
-	if (session_alive(w->now))
+	if (session_alive(w->now) && !session_is_over(w->now))
 		return NULL;
 	if (keep_crashed)
 		return session_path(w->now);

@@ -317,14 +317,23 @@ bool run_attached(const struct run *r)
 
 const struct snap_attach *run_attach_facts(const struct run *r)
 {
-	return r->attachment ? attachment_facts(r->attachment) : NULL;
+	return r->attachment ? attachment_facts(r->attachment, r->options->pid) : NULL;
 }
 
-int run_detach(struct run *r, char *msg, size_t cap)
+int run_detach(struct run *r, pid_t pid, char *msg, size_t cap)
 {
 	if (r->attachment)
-		return attachment_detach(r->attachment, msg, cap);
-	return attachment_detach_process(r->child.pid, r->options, msg, cap);
+		return attachment_detach(r->attachment, pid, msg, cap);
+	return attachment_detach_process(pid ? pid : r->child.pid, r->options, msg, cap);
+}
+
+void run_attachment_tell(const struct run *r, struct session *s)
+{
+	const struct snap_attach *facts =
+		r->attachment ? attachment_facts(r->attachment, session_pid(s)) : NULL;
+
+	if (facts)
+		session_attached(s, facts);
 }
 
 void run_keep(struct run *r)
@@ -375,7 +384,7 @@ static void attachment_tell(struct run *r)
 {
 	if (!r->attachment)
 		return;
-	session_attached(run_session(r), attachment_facts(r->attachment));
+	session_attached(run_session(r), run_attach_facts(r));
 	if (attachment_notice(r->attachment))
 		session_notice(run_session(r), attachment_notice(r->attachment));
 }

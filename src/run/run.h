@@ -65,8 +65,11 @@ bool run_ready(struct run *r, struct session *shown);
 bool run_attached(const struct run *r);
 /* What -a did. NULL: the program was not attached to. */
 const struct snap_attach *run_attach_facts(const struct run *r);
-/* Ends the recording of the program, which runs on. 0 or -errno, with a line in `msg`. */
-int run_detach(struct run *r, char *msg, size_t cap);
+/* Ends the recording of a process, which runs on; pid 0: of all that this run attached to, or of
+ * the program. 0 or -errno, with a line in `msg`. */
+int run_detach(struct run *r, pid_t pid, char *msg, size_t cap);
+/* Tells a session of a process what this run did to that. Before each tick of it. */
+void run_attachment_tell(const struct run *r, struct session *s);
 /* run_close leaves it recorded instead. */
 void run_keep(struct run *r);
 

@@ -68,14 +68,13 @@ static void end_await(struct run *r)
 	}
 }
 
-/* A launched program's segment, and that of a program that ended while we were attached: there may
- * be no one else to remove it. A file that the user names stays. */
+/* A launched program's segment, and that of a program that ended, or was detached from, while we
+ * were attached: there may be no one else to remove it. A file that the user names stays. */
 static bool is_ours_to_remove(const struct run *r)
 {
 	if (!r->watch || r->options->mode == OPTIONS_READ || r->far)
 		return false;
-	return r->child.pid ||
-	       session_identity(process_tree_session(r->watch))->state == HT_STATE_EXITED;
+	return r->child.pid || session_is_over(process_tree_session(r->watch));
 }
 
 /* Whether to wait longer for the program's children. Those that were hung up with it get the time

@@ -139,6 +139,7 @@ static struct snapshot *tick(struct screen_source *s)
 	if (watch_shown(s) == run_watch(s->run))
 		return snap;
 	snapshot_unref(snap);
+	run_attachment_tell(s->run, session_shown(s));
 	snap = session_tick(session_shown(s));
 	histories_add(histories, snap);
 	return snap;
@@ -347,11 +348,12 @@ void screen_source_end(void *screen)
 	run_end(s->run);
 }
 
-int screen_source_detach(void *screen, char *msg, size_t cap)
+int screen_source_detach(void *screen, bool all, char *msg, size_t cap)
 {
 	struct screen_source *s = screen;
+	pid_t pid = all ? 0 : session_pid(session_shown(s));
 
-	return run_detach(s->run, msg, cap);
+	return run_detach(s->run, pid, msg, cap);
 }
 
 void screen_source_keep(void *screen)

@@ -50,7 +50,7 @@ int screen_source_save(void *screen, const struct snapshot *rows, const struct e
 size_t screen_source_processes(void *screen, const struct process_row **rows, size_t *more);
 int screen_source_process_show(void *screen, uint64_t id, char *msg, size_t cap);
 void screen_source_end(void *screen);
-int screen_source_detach(void *screen, char *msg, size_t cap);
+int screen_source_detach(void *screen, bool all, char *msg, size_t cap);
 void screen_source_keep(void *screen);
 int screen_source_sample(void *screen, const char *text, char *msg, size_t cap);
 struct map *screen_source_map(void *screen);

@@ -227,6 +227,14 @@ char *liveness_report(struct read_segment *segment, uint32_t segment_state)
 	return text_clean_copy(line, strlen(line));
 }
 
+bool liveness_is_detached(struct read_segment *segment)
+{
+	struct read_identity id;
+
+	return read_identity(segment, &id) == 0 && id.state == HT_STATE_STOPPED &&
+	       strcmp(id.why, HT_WHY_DETACHED) == 0;
+}
+
 /* A failure to read /proc, as for lack of descriptors, proves nothing. */
 bool liveness_is_here(pid_t pid, uint64_t start_ticks, uint32_t segment_state)
 {

@@ -54,6 +54,8 @@ const char *liveness_signal(int signal, char name[LIVENESS_SIGNAL_MAX]);
 /* What the library reports: that it switched itself off, or does not see everything. A line that
  * the caller frees; NULL: neither. */
 char *liveness_report(struct read_segment *segment, uint32_t segment_state);
+/* Whether a viewer, this or another, has detached from the program: figures are those of then. */
+bool liveness_is_detached(struct read_segment *segment);
 
 /* Whether the process that began at `start_ticks` still runs the segment's image. One that is not
  * visible from here (`pid` 0) does, until its segment says that it ended. */

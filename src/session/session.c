@@ -237,6 +237,11 @@ bool session_alive(const struct session *s)
 	return s->state == SNAP_RUNNING || s->state == SNAP_STARTING;
 }
 
+bool session_is_over(const struct session *s)
+{
+	return s->identity.state == HT_STATE_EXITED || liveness_is_detached(s->segment);
+}
+
 /* The time by the clock that the program reads. */
 static uint64_t now_of(const struct session *s)
 {
@@ -450,6 +455,8 @@ static void fill_head(
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
 	h->notice = notice_choose(s, t, h);
 	h->attach = s->attach;
+	if (t->state == HT_STATE_STOPPED && liveness_is_detached(s->segment))
+		h->attach.how = SNAP_ATTACH_ENDED;
 	h->leaks = s->leaks;
 	h->children = s->children;
 	h->nchildren = s->nchildren;

@@ -95,6 +95,9 @@ bool session_collect(struct session *s);
 void session_hide_again(struct session *s);
 /* Waits for all names, for reports. 0 or -ETIMEDOUT. */
 int session_names_finish(struct session *s, uint64_t timeout_ns);
+/* Whether nothing will be written to the segment any more by a regular end: the program has exited,
+ * or a viewer has detached from it. Then the last viewer removes it. */
+bool session_is_over(const struct session *s);
 /* Deletes the segment's file if no other viewer holds it. */
 bool session_remove(struct session *s);
 

@@ -66,6 +66,14 @@ def finish(started, *asked):
     return started.returncode, out.decode(), err.decode()
 
 
+def wait_line(started, words):
+    """Reads on to a line that has them."""
+    for line in started.stdout:
+        if words.encode() in line:
+            return
+    check(False, "never said: " + words)
+
+
 def attach(asked, *options):
     """Attaches and leaves it recorded."""
     status, out, err = finish(viewer("-b", "-n", "1", "--keep", *options, "-a", asked.pid), asked)
@@ -104,7 +112,7 @@ def recorded():
     asked.ask("keep 100")
     asked.ask("turn 20")
     first = frame(asked)
-    check_equal(first["attach"], None, "attach, of a viewer that did not")
+    check_equal(first["attach"]["pauses"], None, "pauses, of a viewer that did not attach")
     keep = sites_named(first, "asked_keep")
     check_equal((total(keep, "live_blocks"), total(keep, "live_bytes")), (100, 100000), "kept since")
     before = first["totals"]["before_blocks"]
@@ -136,6 +144,23 @@ def left():
     check(0 < cost["longest_ns"] <= cost["total_ns"] and cost["pauses"] > 0, cost)
     check(cost["before_blocks"] > 0 and cost["before_bytes"] > 0, cost)
     check("heaptop: detached from process %d: " % asked.pid in err, err)
+    check_left(asked)
+    asked.end()
+
+
+@case("a later viewer says what is known of the attaching, and that another has detached")
+def by_another():
+    asked = Asked.take()
+    attach(asked)
+    known = frame(asked)["attach"]
+    check_equal((known["state"], known["pauses"], known["longest_ns"]), ("attached", None, None), "a later viewer")
+    check(known["before_blocks"] > 0 and known["before_bytes"] > 0, known)
+    watching = viewer("-b", "-d", "0.1", "-a", asked.pid)
+    wait_line(watching, "running")
+    detach(asked.pid)
+    wait_line(watching, "detached")
+    watching.send_signal(signal.SIGINT)
+    finish(watching, asked)
     check_left(asked)
     asked.end()
 
@@ -383,7 +408,9 @@ def launched():
     attach(asked)
     asked.ask("keep 5")
     check_equal(total(sites_named(frame(asked), "asked_keep"), "live_blocks"), 5, "kept since")
-    detach(asked.pid)
+    status, out, err = play(":until LIVE\nD\nD\n:until  detached \n:save-display -\nq\n", "-a", asked.pid, programs=[asked])
+    check_equal((status, err), (0, ""), "D on the screen of a later viewer")
+    check("● LIVE" not in out and "detached" in out, out)
     check_left(asked)
     asked.end()
 

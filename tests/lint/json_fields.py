@@ -36,7 +36,7 @@ def of_report():
                 "src/export/json_stack.c", "src/export/mapped.c", "src/export/marks.c",
                 "src/export/memory.c", "src/export/wrong_frees.c")
     own |= names(r'\b(?:json_stack|stack_json|id_json)\(\s*w, "(\w+)"', "src/export/json.c", "src/export/wrong_frees.c")
-    own |= names(r'\bbefore_put\(w, "(\w+)"', "src/export/attached.c")
+    own |= names(r'\b(?:before|pauses)_put\(w, "(\w+)"', "src/export/attached.c")
     return own | names(PART, "src/model/map.c") | classes()
 
 

@@ -4,7 +4,7 @@
 #include "tests/tui/paper.h"
 
 static struct paper p;
-static unsigned detached, kept;
+static unsigned detached, all_detached, kept, others;
 static int answer;
 static enum snap_attach_how how;
 static struct snapshot *(*canned)(void *ctx, const char **error);
@@ -14,14 +14,16 @@ static struct snapshot *tick(void *ctx, const char **error)
 	struct snapshot *s = canned(ctx, error);
 
 	s->attach = (struct snap_attach){
-		.how = how, .pauses = 3, .longest_ns = 400000, .total_ns = 900000
+		.how = how, .pauses = 3, .longest_ns = 400000, .total_ns = 900000, .others = others
 	};
 	return s;
 }
 
-static int detach(void *ctx, char *msg, size_t cap)
+static int detach(void *ctx, bool all, char *msg, size_t cap)
 {
 	detached++;
+	all_detached += all;
+	others = all ? 0 : others;
 	snprintf(msg, cap, answer ? "detaching failed: busy" : "detached; 300k stay");
 	how = answer ? how : SNAP_ATTACH_ENDED;
 	return answer;
@@ -42,7 +44,7 @@ static void begin(enum snap_attach_how from)
 	p.ui.options.asks_to_detach = from == SNAP_ATTACH_DONE;
 	how = from;
 	answer = 0;
-	detached = kept = 0;
+	detached = all_detached = kept = others = 0;
 	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
@@ -157,6 +159,27 @@ TEST(a_recorded_program)
 	paper_close(&p);
 }
 
+/* The one in front, or all. */
+TEST(D_asks_which_of_several)
+{
+	begin(SNAP_ATTACH_DONE);
+	others = 2;
+	refresh_tick(&p.ui);
+	press("D");
+	CHECK(paper_find(&p, "D again ends the recording of process") >= 0);
+	CHECK(paper_find(&p, "a of all 3") >= 0);
+	press("jDD");
+	CHECK(detached == 1 && all_detached == 0);
+	press("q"); /* two are left */
+	CHECK(!p.ui.quit);
+	CHECK(paper_find(&p, "q detaches from all programs, k leaves them recorded") >= 0);
+	press("jDa");
+	CHECK(detached == 2 && all_detached == 1);
+	press("q");
+	CHECK(p.ui.quit);
+	paper_close(&p);
+}
+
 TEST(read_only)
 {
 	begin(SNAP_ATTACH_DONE);
@@ -176,6 +199,7 @@ int main(void)
 	RUN(an_ended_program_is_left_at_once);
 	RUN(from_outside);
 	RUN(a_recorded_program);
+	RUN(D_asks_which_of_several);
 	RUN(read_only);
 	return check_end();
 }

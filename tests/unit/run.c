@@ -318,7 +318,7 @@ TEST(watched_from_outside)
 				     "program; to record it: heaptop -- sleep 300");
 		snapshot_unref(s);
 	}
-	CHECK(run_detach(run, said, sizeof(said)) < 0);
+	CHECK(run_detach(run, 0, said, sizeof(said)) < 0);
 	CHECK_STR(said, "the process is not recorded");
 	CHECK_INT(close_run(), 0);
 	CHECK(strstr(said, "to record it: heaptop -- sleep 300\n"));
