@@ -111,7 +111,7 @@ static int result_make_here(struct leak_pass *s, size_t stack_bytes)
 		.threads = s->threads };
 	int rc;
 
-	context.names = leak_names_new(&context, stop, stack_bytes);
+	context.names = leak_names_new(&context, s->request->store, stop, stack_bytes);
 	context.name = context.names ? leak_names_text : NULL;
 	context.class_name = context.names ? leak_names_class : NULL;
 	rc = leak_result_make(s->out, &context, &parts);

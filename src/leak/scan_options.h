@@ -9,6 +9,7 @@
 #include "src/leak/access/access.h"
 
 struct leak_holders;
+struct leak_object_store;
 
 struct leak_scan_options {
 	pid_t pid; /* as we see it */
@@ -25,6 +26,7 @@ struct leak_scan_options {
 	void (*inspect)(void *ctx, const struct leak_holders *h);
 	void *inspect_ctx;
 	bool holders; /* what each root holds, and what each call site retains */
+	struct leak_object_store *store; /* keeps object files for later scans; may be NULL */
 	bool behind; /* keep which lost blocks point to which, for suppressions */
 	struct leak_progress *progress; /* may be NULL */
 };

@@ -2,6 +2,8 @@
 /* Leak scans as a run's options ask for them (leak_scans.h). */
 #include "src/run/leak_scans.h"
 
+#include "src/run/process_tree.h"
+
 struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
 {
 	const struct options *o = run_options(r);
@@ -11,6 +13,7 @@ struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
 		.heuristics = o->leak_heuristics,
 		.copying = (enum leak_copying)o->leak_copying,
 		.holders = true,
+		.store = process_tree_leak_store(run_watch(r)),
 		.behind = run_suppressions(r) != NULL };
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/leak/names/object_store.h"
 #include "src/model/processes.h"
 #include "src/target/prepare.h"
 #include "src/target/target.h"
@@ -51,6 +52,7 @@ struct process_tree {
 	struct timespec directory_time;
 	char directory[256];
 	bool changed;
+	struct leak_object_store *leak_store;
 };
 
 struct process_tree *process_tree_new(struct session *first, const struct process_tree_options *o)
@@ -64,6 +66,7 @@ struct process_tree *process_tree_new(struct session *first, const struct proces
 	w->now = first;
 	w->first = o->family ? first : NULL;
 	w->launch = o->family && !o->is_copy ? launch_processes_new() : NULL;
+	w->leak_store = leak_object_store_new(); /* without it, scans keep nothing */
 	if (slash && !o->is_copy && (size_t)(slash - path) < sizeof(w->directory))
 		memcpy(w->directory, path, (size_t)(slash - path));
 	return w;
@@ -87,7 +90,13 @@ void process_tree_free(struct process_tree *w)
 		return;
 	sessions_close(w);
 	launch_processes_free(w->launch);
+	leak_object_store_free(w->leak_store);
 	free(w);
+}
+
+struct leak_object_store *process_tree_leak_store(const struct process_tree *w)
+{
+	return w->leak_store;
 }
 
 struct launch_processes *process_tree_launch(const struct process_tree *w)

@@ -15,6 +15,8 @@ struct process_tree;
  * descriptors until then. */
 #define PROCESS_TREE_MEMBERS_MAX 64u
 
+struct leak_object_store;
+
 struct process_tree_options {
 	struct session_options session;
 	uint64_t family; /* of a launch by this viewer; 0 otherwise */
@@ -41,6 +43,8 @@ struct session *process_tree_session(const struct process_tree *w);
 struct launch_processes *process_tree_launch(const struct process_tree *w);
 /* Completes a snapshot of the current image by what the others of its launch hold. */
 void process_tree_launch_fill(const struct process_tree *w, struct snapshot *s);
+/* Object files that leak scans of these processes keep for the next scan; NULL: out of memory. */
+struct leak_object_store *process_tree_leak_store(const struct process_tree *w);
 /* Calls `visit` for each kept child and earlier image. */
 void process_tree_members(
 	struct process_tree *w, void (*visit)(void *ctx, struct session *s), void *ctx);

@@ -128,6 +128,12 @@ struct dwarf_reader *dwarf_reader_new(Dwarf *dwarf, const atomic_bool *stop)
 	return NULL;
 }
 
+void dwarf_reader_stop_by(struct dwarf_reader *s, const atomic_bool *stop)
+{
+	if (s)
+		s->stop = stop;
+}
+
 void dwarf_reader_free(struct dwarf_reader *s)
 {
 	if (!s)

@@ -30,6 +30,8 @@ struct raw_frame {
 /* Indexes the units of `dwarf`, which must outlive it. NULL: no unit has code, out of memory, or
  * *stop. */
 struct dwarf_reader *dwarf_reader_new(Dwarf *dwarf, const atomic_bool *stop);
+/* Another flag than that of dwarf_reader_new ends its calls from now on. `s` may be NULL. */
+void dwarf_reader_stop_by(struct dwarf_reader *s, const atomic_bool *stop);
 void dwarf_reader_free(struct dwarf_reader *s);
 /*
  * The frames at `vaddr`, innermost first; returns their number, 0 if no unit covers it. All but the

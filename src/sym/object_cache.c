@@ -32,6 +32,7 @@ struct cached_object {
 	struct file_identity identity;
 	struct object_file *object; /* NULL: not open */
 	enum sym_quality quality;
+	unsigned round; /* in which it was requested last */
 	struct cached_object *older, *newer; /* in the list of open files */
 };
 
@@ -40,6 +41,7 @@ struct object_cache {
 	struct cached_object *chains[CHAINS];
 	struct cached_object *oldest, *newest; /* list of open files by last use */
 	uint64_t open_bytes;
+	unsigned round;
 };
 
 struct object_cache *object_cache_new(const struct debugfile_dirs *dirs)
@@ -135,11 +137,14 @@ struct cached_object *object_cache_find(struct object_cache *s, const struct sym
 
 	for (c = *chain; c; c = c->next)
 		if (c->hash == hash && same_file(&c->identity, &identity) &&
-			same_module(&c->info, m))
+			same_module(&c->info, m)) {
+			c->round = s->round;
 			return c;
+		}
 	c = cached_new(m);
 	if (!c)
 		return NULL;
+	c->round = s->round;
 	c->hash = hash;
 	c->identity = identity;
 	c->next = *chain;
@@ -195,6 +200,31 @@ struct object_file *object_cache_open(struct object_cache *s, struct cached_obje
 		open_list_append(s, c);
 	}
 	return c->object;
+}
+
+static void chain_trim(struct object_cache *s, struct cached_object **at, unsigned rounds)
+{
+	while (*at) {
+		struct cached_object *c = *at;
+
+		if (s->round - c->round <= rounds) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		if (c->object)
+			cached_close(s, c);
+		cached_free(c);
+	}
+}
+
+void object_cache_round(struct object_cache *s, unsigned rounds, uint64_t bytes)
+{
+	s->round++;
+	for (size_t i = 0; i < CHAINS; i++)
+		chain_trim(s, &s->chains[i], rounds);
+	while (s->oldest && (bytes == 0 || s->open_bytes > bytes))
+		cached_close(s, s->oldest);
 }
 
 enum sym_quality object_cache_quality(const struct cached_object *c)

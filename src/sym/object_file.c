@@ -253,6 +253,11 @@ void object_file_close(struct object_file *o)
 	free(o);
 }
 
+void object_file_stop_by(struct object_file *o, const atomic_bool *stop)
+{
+	dwarf_reader_stop_by(o->reader, stop);
+}
+
 enum sym_quality object_file_quality(const struct object_file *o)
 {
 	return o->quality;

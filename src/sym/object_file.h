@@ -19,6 +19,8 @@ struct object_file;
  */
 struct object_file *object_file_open(const struct sym_module *m, const struct debugfile_dirs *dirs);
 void object_file_close(struct object_file *o);
+/* Another flag than that of object_file_open ends long reading from now on. */
+void object_file_stop_by(struct object_file *o, const atomic_bool *stop);
 enum sym_quality object_file_quality(const struct object_file *o);
 /* Approximate memory of the debug information, in bytes. */
 uint64_t object_file_bytes(const struct object_file *o);

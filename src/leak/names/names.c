@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/leak/analysis/types.h"
+#include "src/leak/names/object_store.h"
 #include "src/leak/names/stack_frames.h"
 #include "src/sym/demangle.h"
 #include "src/sym/object_file.h"
@@ -23,7 +24,15 @@
 
 struct object {
 	const char *path; /* the mapping's */
-	struct object_file *file; /* NULL: out of memory */
+	struct cached_object *kept; /* in the store, if there is one */
+	struct object_file *file; /* else; NULL: out of memory */
+};
+
+/* The words of one variable follow each other. */
+struct last_variable {
+	const char *path; /* NULL: none */
+	uint64_t start;
+	char text[2 * NAME_BYTES + 4];
 };
 
 struct stack {
@@ -39,6 +48,8 @@ struct leak_names {
 	const atomic_bool *stop;
 	size_t stack_bytes; /* for demangling */
 	struct debugfile_dirs dirs;
+	struct leak_object_store *store; /* NULL: there is none, or another scan uses it */
+	struct last_variable last;
 	char root[64];
 	struct object *object;
 	size_t objects, object_capacity;
@@ -56,8 +67,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-struct leak_names *leak_names_new(
-	const struct leak_root_context *found, const atomic_bool *stop, size_t stack_bytes)
+struct leak_names *leak_names_new(const struct leak_root_context *found,
+	struct leak_object_store *store, const atomic_bool *stop, size_t stack_bytes)
 {
 	struct leak_names *n = calloc(1, sizeof(*n));
 
@@ -73,10 +84,12 @@ struct leak_names *leak_names_new(
 	n->dirs = (struct debugfile_dirs){
 		.root = n->root, .debug_dir = "/usr/lib/debug", .stop = stop
 	};
-	if (n->stack)
-		return n;
-	free(n);
-	return NULL;
+	if (!n->stack) {
+		free(n);
+		return NULL;
+	}
+	n->store = leak_object_store_begin(store, &n->dirs) ? store : NULL;
+	return n;
 }
 
 void leak_names_free(struct leak_names *n)
@@ -88,6 +101,8 @@ void leak_names_free(struct leak_names *n)
 	for (size_t i = 0; i < n->found->threads; i++)
 		free(n->stack[i].frame);
 	leak_unwinder_free(n->unwinder);
+	if (n->store)
+		leak_object_store_end(n->store);
 	free(n->object);
 	free(n->stack);
 	free(n);
@@ -96,21 +111,34 @@ void leak_names_free(struct leak_names *n)
 /* ---- object files ---- */
 
 /* NULL: out of memory. */
-static struct object_file *object_of(struct leak_names *n, const char *path)
+static struct object *object_add(struct leak_names *n, const char *path)
 {
 	const struct sym_module module = { .path = path };
-	struct object *p;
+	struct object *p = array_grow(n->object, n->objects, &n->object_capacity, sizeof(*p));
 
-	for (size_t i = 0; i < n->objects; i++)
-		if (strcmp(n->object[i].path, path) == 0)
-			return n->object[i].file;
-	p = array_grow(n->object, n->objects, &n->object_capacity, sizeof(*p));
 	if (!p)
 		return NULL;
 	n->object = p;
 	p += n->objects++;
-	*p = (struct object){ path, object_file_open(&module, &n->dirs) };
-	return p->file;
+	*p = (struct object){ .path = path };
+	if (n->store)
+		p->kept = leak_object_store_find(n->store, path);
+	else
+		p->file = object_file_open(&module, &n->dirs);
+	return p;
+}
+
+/* Valid until the next call. NULL: out of memory. */
+static struct object_file *object_of(struct leak_names *n, const char *path)
+{
+	struct object *p = NULL;
+
+	for (size_t i = 0; i < n->objects && !p; i++)
+		if (n->object[i].path == path || strcmp(n->object[i].path, path) == 0)
+			p = &n->object[i];
+	if (!p)
+		p = object_add(n, path);
+	return p && p->kept ? leak_object_store_open(n->store, p->kept) : p ? p->file : NULL;
 }
 
 /* "[abi:cxx11]", which marks the standard library's newer types, is noise to a reader. */
@@ -169,10 +197,15 @@ static bool variable_text(struct leak_names *n, uint64_t at, char *out, size_t c
 	o = path ? object_of(n, path) : NULL;
 	if (!o || !object_file_variable(o, vaddr, false, n->stop, &v))
 		return false;
-	variable_name(n, &v, name);
-	text_clean(clean, sizeof(clean), name, strlen(name));
-	variable_place(&v, path, place, sizeof(place));
-	snprintf(out, cap, "%s (%s)", clean, place);
+	if (n->last.path != path || n->last.start != v.start) {
+		variable_name(n, &v, name);
+		text_clean(clean, sizeof(clean), name, strlen(name));
+		variable_place(&v, path, place, sizeof(place));
+		snprintf(n->last.text, sizeof(n->last.text), "%s (%s)", clean, place);
+		n->last.path = path;
+		n->last.start = v.start;
+	}
+	snprintf(out, cap, "%s", n->last.text);
 	return true;
 }
 

@@ -12,13 +12,15 @@
 #include "src/leak/analysis/root_names.h"
 
 struct leak_names;
+struct leak_object_store;
 
 #define LEAK_NAMES_STACK_BYTES ((size_t)48 << 20) /* enough for all names; address space only */
 
-/* What `found` points to must outlive it. *stop ends long reading. `stack_bytes`: of the calling
- * thread; with a small stack, long names stay mangled. NULL: out of memory. */
-struct leak_names *leak_names_new(
-	const struct leak_root_context *found, const atomic_bool *stop, size_t stack_bytes);
+/* What `found` points to must outlive it. `store`: where object files are kept for the next scan;
+ * may be NULL. *stop ends long reading. `stack_bytes`: of the calling thread; with a small stack,
+ * long names stay mangled. NULL: out of memory. */
+struct leak_names *leak_names_new(const struct leak_root_context *found,
+	struct leak_object_store *store, const atomic_bool *stop, size_t stack_bytes);
 void leak_names_free(struct leak_names *n);
 /*
  * struct leak_root_context's name. "quotes (cache.cc:22)", "count in fill() (cache.c:30)",
