@@ -15,12 +15,19 @@
 #define NONE	   LEAK_NO_NODE
 #define STOP_EVERY 65536u /* nodes: some milliseconds */
 
+/* An edge that is not of the search's tree, in the list of those to one node. */
+struct cross {
+	uint32_t from;
+	uint32_t next; /* in work.cross; NONE: the last */
+};
+
 struct work {
 	const struct leak_flow *f;
 	struct leak_dominators *d;
 	uint32_t *parent; /* in the tree of the search */
-	uint32_t *first,
-		*before; /* the edges to i come from before[first[i]] to first[i + 1] - 1 */
+	struct cross *cross;
+	size_t crosses, cross_capacity;
+	uint32_t *first; /* of a node's list of edges; NONE: only its parent leads to it */
 	uint32_t *semi, *label, *ancestor;
 	uint32_t *bucket,
 		*other; /* nodes with this semidominator: the first, and the next of each */
@@ -45,68 +52,51 @@ static void number_give(struct work *w, uint32_t node, uint32_t parent)
 
 	d->number[node] = d->count;
 	d->node[d->count] = node;
+	w->first[d->count] = NONE;
 	w->parent[d->count++] = parent;
+}
+
+/* Most edges of a heap are the tree's, so they are not kept. */
+static int cross_add(struct work *w, uint32_t from, uint32_t to)
+{
+	struct cross *p;
+
+	if (to == from || to == 0 || w->parent[to] == from)
+		return 0;
+	if (w->crosses == NONE)
+		return -E2BIG;
+	p = array_grow(w->cross, w->crosses, &w->cross_capacity, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	w->cross = p;
+	p[w->crosses] = (struct cross){ from, w->first[to] };
+	w->first[to] = (uint32_t)w->crosses++;
+	return 0;
 }
 
 /* The parents are the stack; `label` has the cursors. */
 static int search(struct work *w)
 {
 	uint32_t at = 0, next;
+	int rc = 0;
 
 	memset(w->d->number, 0xff, w->f->nodes * sizeof(*w->d->number));
 	memset(w->label, 0, w->f->nodes * sizeof(*w->label));
 	number_give(w, 0, NONE);
-	while (at != NONE) {
+	while (at != NONE && rc == 0) {
 		next = w->f->next(w->f->ctx, w->d->node[at], &w->label[at]);
 		if (next == NONE) {
 			at = w->parent[at];
-		} else if (w->d->number[next] == NONE) {
+		} else if (w->d->number[next] != NONE) {
+			rc = cross_add(w, at, w->d->number[next]);
+		} else {
 			if (is_stopped(w, w->d->count))
 				return -ECANCELED;
 			number_give(w, next, at);
 			at = w->d->number[next];
 		}
 	}
-	return 0;
-}
-
-/* ---- edges, backwards ---- */
-
-static void edges_count(struct work *w, uint64_t *edges)
-{
-	*edges = 0;
-	memset(w->first, 0, (w->d->count + (size_t)2) * sizeof(*w->first));
-	for (uint32_t i = 0; i < w->d->count; i++) {
-		uint32_t cursor = 0, to;
-
-		while ((to = w->f->next(w->f->ctx, w->d->node[i], &cursor)) != NONE)
-			if (w->d->number[to] != i) {
-				w->first[w->d->number[to] + 2]++;
-				++*edges;
-			}
-	}
-}
-
-static int edges_turn(struct work *w)
-{
-	uint64_t edges;
-
-	edges_count(w, &edges);
-	if (edges >= NONE)
-		return -E2BIG;
-	w->before = numbers(edges + 1);
-	if (!w->before)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->d->count; i++)
-		w->first[i + 2] += w->first[i + 1];
-	for (uint32_t i = 0; i < w->d->count; i++) {
-		uint32_t cursor = 0, to;
-
-		while ((to = w->f->next(w->f->ctx, w->d->node[i], &cursor)) != NONE)
-			if (w->d->number[to] != i)
-				w->before[w->first[w->d->number[to] + 1]++] = i;
-	}
-	return *w->f->stop ? -ECANCELED : 0;
+	return rc;
 }
 
 /* ---- dominators ---- */
@@ -136,16 +126,23 @@ static uint32_t eval(struct work *w, uint32_t v)
 	return w->label[v];
 }
 
+/* A node whose semidominator is its parent has it for its dominator, too. */
 static void semi_find(struct work *w, uint32_t i)
 {
-	for (uint32_t e = w->first[i]; e < w->first[i + 1]; e++) {
-		uint32_t semi = w->semi[eval(w, w->before[e])];
+	uint32_t least = w->parent[i];
 
-		if (semi < w->semi[i])
-			w->semi[i] = semi;
+	for (uint32_t e = w->first[i]; e != NONE; e = w->cross[e].next) {
+		uint32_t semi = w->semi[eval(w, w->cross[e].from)];
+
+		if (semi < least)
+			least = semi;
 	}
-	w->other[i] = w->bucket[w->semi[i]];
-	w->bucket[w->semi[i]] = i;
+	w->semi[i] = least;
+	w->d->dominator[i] = least;
+	if (least != w->parent[i]) {
+		w->other[i] = w->bucket[least];
+		w->bucket[least] = i;
+	}
 }
 
 static void bucket_empty(struct work *w, uint32_t parent)
@@ -188,7 +185,7 @@ static bool work_allocate(struct work *w, size_t n)
 	d->number = numbers(n);
 	d->dominator = numbers(n);
 	w->parent = numbers(n);
-	w->first = numbers(n + 2);
+	w->first = numbers(n);
 	w->semi = numbers(n);
 	w->label = numbers(n);
 	w->ancestor = numbers(n);
@@ -203,7 +200,7 @@ static void work_free(struct work *w)
 {
 	free(w->parent);
 	free(w->first);
-	free(w->before);
+	free(w->cross);
 	free(w->semi);
 	free(w->label);
 	free(w->ancestor);
@@ -219,8 +216,6 @@ int leak_dominators_find(struct leak_dominators *d, const struct leak_flow *f)
 
 	*d = (struct leak_dominators){ 0 };
 	rc = work_allocate(&w, f->nodes) ? search(&w) : -ENOMEM;
-	if (rc == 0)
-		rc = edges_turn(&w);
 	if (rc == 0)
 		rc = dominators_make(&w);
 	work_free(&w);

@@ -69,27 +69,40 @@ static uint32_t several_of(struct maker *m)
 	return m->several;
 }
 
+/* A block's own bytes are those that it retains, without those that the blocks that it holds
+ * retain. So the blocks themselves, scattered in memory, are not read. */
+static void own_add(struct leak_holder *n, const struct leak_holders *h, uint32_t i)
+{
+	n->blocks += h->blocks[i];
+	n->bytes += h->bytes[i];
+}
+
+static void own_subtract(struct leak_holder *n, const struct leak_holders *h, uint32_t i)
+{
+	n->blocks -= h->blocks[i];
+	n->bytes -= h->bytes[i];
+}
+
 /* A dominator's node is known before those that it dominates. False: there are too many roots. */
 static bool place(struct maker *m, uint32_t i)
 {
 	const struct leak_holders *h = m->h;
-	uint32_t block = leak_holders_block(h, i), above = h->tree.dominator[i];
-	const struct leak_block *b;
+	uint32_t above = h->tree.dominator[i];
 
-	if (block == LEAK_NONE) {
+	if (h->site[i] == LEAK_HOLDERS_NO_SITE) {
 		m->at[i] = node_add(m, (struct leak_holder){ .parent = LEAK_NONE,
 					       .name = h->name[h->tree.node[i]] });
+		if (m->at[i] != LEAK_NONE)
+			own_add(&m->node[m->at[i]], h, i);
 		return m->at[i] != LEAK_NONE;
 	}
-	b = &h->graph->blocks->block[block];
 	above = above == 0 ? several_of(m) : m->at[above];
 	if (above == LEAK_NONE)
 		return false;
-	m->at[i] = node_of(m, above, b->site);
-	if (b->birth != LEAK_BIRTH_UNSURE) {
-		m->node[m->at[i]].blocks++;
-		m->node[m->at[i]].bytes += b->size;
-	}
+	m->at[i] = node_of(m, above, h->site[i]);
+	own_add(&m->node[m->at[i]], h, i);
+	if (h->tree.dominator[i] != 0)
+		own_subtract(&m->node[m->at[h->tree.dominator[i]]], h, i);
 	return true;
 }
 
@@ -277,9 +290,7 @@ static bool down_make(struct down *d, const struct leak_holders *h, uint32_t sit
 
 static uint32_t *above_of(const struct down *d, const struct leak_holders *h, uint32_t i)
 {
-	uint32_t block = leak_holders_block(h, i);
-
-	return block == LEAK_NONE ? NULL : &d->above[h->graph->blocks->block[block].site];
+	return h->site[i] == LEAK_HOLDERS_NO_SITE ? NULL : &d->above[h->site[i]];
 }
 
 int leak_holder_tree_sites(const struct leak_holders *h, uint32_t sites,

@@ -215,11 +215,14 @@ static int sizes_make(struct leak_holders *h)
 
 	h->bytes = array_large(calloc(n, sizeof(*h->bytes)), n * sizeof(*h->bytes));
 	h->blocks = array_large(calloc(n, sizeof(*h->blocks)), n * sizeof(*h->blocks));
-	if (!h->bytes || !h->blocks)
+	h->site = array_large(malloc(n * sizeof(*h->site)), n * sizeof(*h->site));
+	if (!h->bytes || !h->blocks || !h->site)
 		return -ENOMEM;
+	h->site[0] = LEAK_HOLDERS_NO_SITE;
 	for (uint32_t i = n - 1; i > 0; i--) {
 		uint32_t at = leak_holders_block(h, i);
 
+		h->site[i] = at == LEAK_NONE ? LEAK_HOLDERS_NO_SITE : block[at].site;
 		if (at != LEAK_NONE && block[at].birth != LEAK_BIRTH_UNSURE) {
 			h->bytes[i] += block[at].size;
 			h->blocks[i]++;
@@ -265,6 +268,7 @@ void leak_holders_free(struct leak_holders *h)
 	free(h->name);
 	free(h->bytes);
 	free(h->blocks);
+	free(h->site);
 	free(h->first);
 	free(h->target);
 	if (h->names)

@@ -18,10 +18,11 @@
 #include "src/leak/analysis/root_names.h"
 
 /* The roots' nodes. */
-#define LEAK_HOLDERS_START 0u
-#define LEAK_HOLDERS_LOST  1u /* leads to the definite blocks */
-#define LEAK_HOLDERS_KEPT  2u /* blocks that count as reachable whatever points to them */
-#define LEAK_HOLDERS_NAMED 3u /* the first of the roots with names */
+#define LEAK_HOLDERS_START   0u
+#define LEAK_HOLDERS_LOST    1u /* leads to the definite blocks */
+#define LEAK_HOLDERS_KEPT    2u /* blocks that count as reachable whatever points to them */
+#define LEAK_HOLDERS_NO_SITE UINT32_MAX
+#define LEAK_HOLDERS_NAMED   3u /* the first of the roots with names */
 
 struct leak_holders {
 	const struct leak_graph *graph;
@@ -29,6 +30,7 @@ struct leak_holders {
 	const char **name; /* per root; NULL for the start */
 	struct leak_dominators tree;
 	uint64_t *bytes, *blocks; /* per number in the tree: retained */
+	uint32_t *site; /* per number: the block's; LEAK_HOLDERS_NO_SITE: it is a root */
 	/* The blocks that a named root points to: target[first[r]] to target[first[r + 1] - 1]. */
 	uint32_t *first, *target;
 	void *names; /* owns the names */
