@@ -6,13 +6,14 @@
 #include "tui/group.h"
 
 #include <stdio.h>
+#include "src/model/site_type.h"
 #include "tui/draw.h"
 #include "tui/infoline.h"
 #include "tui/key_codes.h"
 #include "tui/refresh.h"
 #include "tui/rows.h"
 
-#define CHOICES "group by:  s stack  c caller  f function  l file  m module  t thread   g top"
+#define CHOICES "by:  s stack  c caller  f function  l file  m module  y type  t thread   g top"
 
 const char *group_choices(void)
 {
@@ -45,6 +46,8 @@ bool group_choose(struct ui *ui, int key)
 		group_set(ui, (enum group_by)by);
 		if (by == GROUP_STACK)
 			ui_message(ui, "each row is one call site");
+		else if (by == GROUP_TYPE && !(ui->shown && ui->shown->typed.known))
+			ui_message(ui, "types are known after a leak scan (L)");
 		else if (by == GROUP_THREAD)
 			ui_message(ui, "each row is one thread; Enter shows where it allocated");
 		else
@@ -106,6 +109,13 @@ void group_facts(const struct ui *ui, struct infoline *s)
 
 	if (!rows_are_grouped(ui))
 		return;
+	if (!ui->group.is_inside && ui->group.by == GROUP_TYPE) {
+		*name = 0;
+		if (ui->shown)
+			site_type_share(&ui->shown->typed, name);
+		infoline_right(s, 86, STYLE_BOLD, "by type (g)%s%s", *name ? ", " : "", name);
+		return;
+	}
 	if (!ui->group.is_inside) {
 		infoline_right(s, 86, STYLE_BOLD, "by %s (g)", group_table[ui->group.by].key);
 		return;

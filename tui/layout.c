@@ -115,6 +115,7 @@ static const struct {
 	{ COL_TEMP_SHARE, 220, 220 },
 	{ COL_FREED_SHARE, 230, 230 },
 	{ COL_RETAINED, 172, 172 },
+	{ COL_TYPE, 196, 196 },
 	{ COL_AGE, 90, 100 },
 	{ COL_FAULTS, 60, 60 },
 	{ COL_SITES, GROUPED, GROUPED },
@@ -137,7 +138,7 @@ static enum column layout_order(const struct layout_kind *kind, unsigned at)
 						 : column_order[at].column;
 }
 
-/* Enough for a file and line; more for long paths if there is room. */
+/* Enough for a file and line, or a class; more for long ones if there is room. */
 static unsigned line_cells(int width)
 {
 	unsigned cells = (unsigned)width / 5;
@@ -189,6 +190,8 @@ static bool column_applies(enum column c, struct layout_kind kind)
 		return kind.retained;
 	if (c == COL_FAULTS)
 		return kind.faults;
+	if (c == COL_TYPE)
+		return kind.typed;
 	if (is_diff(c))
 		return kind.diff && !(c == COL_AFTER && kind.diff_live);
 	if (is_since(c))
@@ -244,7 +247,7 @@ static unsigned column_cells(enum column c, const struct columns *s)
 
 	if (s->kind.look && s->kind.look->cells[c])
 		return s->kind.look->cells[c];
-	if (c == COL_LINE)
+	if (c == COL_LINE || c == COL_TYPE)
 		return line_cells(s->width);
 	if (c == COL_TREND && s->width >= TREND_WIDE)
 		return SNAP_TREND_POINTS;

@@ -72,6 +72,7 @@ struct layout_kind {
 	bool ranged; /* or growth in a range: which of its blocks are live is unknown */
 	bool diff; /* a diff's figure is shown on both sides, and its change; */
 	bool diff_live; /* the figure is LIVE: so it is there once */
+	bool typed; /* and the types of some blocks; rows are no groups by type */
 	bool retained; /* a leak scan has found what call sites retain */
 	bool faults; /* page faults are known by call site */
 	bool grouped; /* rows are groups and show their number of sites */

@@ -71,6 +71,8 @@ struct layout_kind ui_kind(const struct ui *ui)
 		.ranged = ui_moment(ui) == SNAP_RANGE,
 		.diff = ui->shown && ui->shown->compared,
 		.diff_live = ui->shown && ui->shown->compared == &value_table[VALUE_LIVE],
+		.typed = ui->shown && ui->shown->typed.typed.blocks > 0 &&
+			 (ui->group.by != GROUP_TYPE || ui->group.is_inside),
 		.retained = ui->shown && ui->shown->has_retained,
 		.faults = ui->shown && ui->shown->totals.has_faults,
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };

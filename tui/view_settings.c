@@ -80,7 +80,7 @@ static const unsigned column_steps[] = { COL_LIVE, COL_ERROR, COL_RATE, COL_TREN
 	COL_BYTE_RATE, COL_TEMP_RATE, COL_TEMP_SHARE, COL_FREED_SHARE, COL_SITES, COL_SITE,
 	COL_LINE, 0 };
 static const unsigned group_steps[] = { GROUP_STACK, GROUP_CALLER, GROUP_FUNCTION, GROUP_FILE,
-	GROUP_MODULE, GROUP_THREAD, 0 };
+	GROUP_MODULE, GROUP_TYPE, GROUP_THREAD, 0 };
 
 #define AT(field) offsetof(struct settings, field)
 

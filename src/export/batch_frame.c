@@ -44,6 +44,7 @@ static const struct {
 	{ COL_FAULTS, 60 },
 	{ COL_SITES, 48 },
 	{ COL_RETAINED, 172 },
+	{ COL_TYPE, 196 },
 	{ COL_GROWTH, 116 },
 	{ COL_SITE, 0 },
 	{ COL_LINE, 70 },
@@ -86,6 +87,9 @@ static bool frame_shows(const struct snapshot *s, size_t i, const struct export_
 	if (frame_columns[i].column == COL_AGE && !frame_has_ages(s))
 		return false;
 	if (frame_columns[i].column == COL_RETAINED && !s->has_retained)
+		return false;
+	if (frame_columns[i].column == COL_TYPE &&
+		(o->group == GROUP_TYPE || s->typed.typed.blocks == 0))
 		return false;
 	/* If each row is a site, there is nothing to count. */
 	if (frame_columns[i].column == COL_SITES && !(s->nsites && s->sites[0].group))

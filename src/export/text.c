@@ -14,6 +14,7 @@
 #include "src/export/marks.h"
 #include "src/export/text.h"
 #include "src/model/growth.h"
+#include "src/model/site_type.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -380,6 +381,19 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 		text_stack(out, site, o);
 }
 
+/* Of how much of the heap types are known, where rows are types or sorted by them. */
+static void text_typed(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	char share[SITE_TYPE_MAX];
+
+	if (o->group != GROUP_TYPE && o->sort != COL_TYPE)
+		strbuf_putc(out, '\n');
+	else if (s->typed.known)
+		strbuf_printf(out, " (%s)\n", site_type_share(&s->typed, share));
+	else
+		strbuf_puts(out, " (types are known after a leak scan: --leak-check)\n");
+}
+
 void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
@@ -391,10 +405,11 @@ void text_sites(struct strbuf *out, const struct snapshot *s, const struct expor
 		return;
 	}
 	sites_sort(s, o->sort, o->reverse, order);
-	strbuf_printf(out, "\n%s of %s %s, by %s%s\n", units_exact(part, shown),
+	strbuf_printf(out, "\n%s of %s %s, by %s%s", units_exact(part, shown),
 		units_exact(all, s->nsites),
 		o->group == GROUP_STACK ? "call sites" : group_table[o->group].many,
 		column_table[o->sort].key, o->reverse ? ", reversed" : "");
+	text_typed(out, s, o);
 	for (size_t i = 0; i < shown; i++)
 		text_site(out, s, &s->sites[order[i]], i + 1, o);
 	free(order);

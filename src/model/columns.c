@@ -8,6 +8,7 @@
 #include <string.h>
 #include "src/model/columns.h"
 #include "src/model/growth.h"
+#include "src/model/site_type.h"
 #include "src/model/value.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
@@ -58,6 +59,9 @@ const struct column_info column_table[COL_COUNT] = {
 		true },
 	[COL_RETAINED] = { "retained", "RETAINED",
 		"bytes that its blocks kept alive at the last leak scan", 8, true, true },
+	[COL_TYPE] = { "type", "TYPE",
+		"C++ class of most of its blocks by their vtables, at the last leak scan", 20,
+		false, false },
 	[COL_AGE] = { "age", "AGE", "age of the oldest live block", 6, true, true },
 	[COL_FAULTS] = { "faults", "FAULTS", "page faults in its memory, with --faults", 6, true,
 		true },
@@ -362,6 +366,15 @@ static void cell_retained(const struct cell *c, char *out)
 		units_bytes(out, c->site->retained_bytes);
 }
 
+/* Only in a row of one type: the sites of a group may have several. */
+static void cell_type(const struct cell *c, char *out)
+{
+	if (!c->site->type.name || c->site->of_thread)
+		strcpy(out, "-");
+	else
+		site_type_text(&c->site->type, c->cells, c->style->glyphs == GLYPHS_ASCII, out);
+}
+
 static void cell_growth(const struct cell *c, char *out)
 {
 	strcpy(out, c->site->growth.sure > 0 ? growth_word_text(&c->site->growth) : "-");
@@ -411,6 +424,7 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_TEMP_SHARE] = cell_temp_share,
 	[COL_FREED_SHARE] = cell_freed_share,
 	[COL_RETAINED] = cell_retained,
+	[COL_TYPE] = cell_type,
 	[COL_AGE] = cell_age,
 	[COL_FAULTS] = cell_faults,
 	[COL_SITES] = cell_sites,

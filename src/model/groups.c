@@ -17,6 +17,7 @@ const struct group_info group_table[GROUP_COUNT] = {
 	[GROUP_FUNCTION] = { 'f', "function", "f function", "FUNCTION", "FILE", "functions" },
 	[GROUP_FILE] = { 'l', "file", "l file", "SOURCE FILE", "MODULE", "files" },
 	[GROUP_MODULE] = { 'm', "module", "m module", "MODULE", "BUILD-ID", "modules" },
+	[GROUP_TYPE] = { 'y', "type", "y type", "TYPE", "FILE:LINE", "types" },
 	[GROUP_THREAD] = { 't', "thread", "t thread", "THREAD", "TID", "threads" },
 };
 
@@ -97,6 +98,9 @@ uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hi
 		break;
 	case GROUP_MODULE:
 		h = hash_text(hash_text(h, f->module->path), f->module->build_id);
+		break;
+	case GROUP_TYPE:
+		h = site->type.name ? hash_text(h, site->type.name) : h + 1;
 		break;
 	case GROUP_STACK:
 	case GROUP_THREAD:
@@ -187,6 +191,17 @@ static void ages_join(struct snap_site *to, const struct snap_site *from)
 	to->has_ages = true;
 }
 
+/* A group has a type if all its sites have the same. */
+static void type_add(struct snap_type *to, const struct snap_type *from)
+{
+	bool same = to->name && from->name && strcmp(to->name, from->name) == 0;
+
+	if (!same)
+		*to = (struct snap_type){ 0 };
+	else
+		*to = (struct snap_type){ to->name, to->blocks + from->blocks, to->of + from->of };
+}
+
 static void group_add(struct snap_site *to, struct snap_group *group, const struct snap_site *site)
 {
 	to->live_bytes += site->live_bytes;
@@ -215,6 +230,7 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	trend_add(to, site);
 	if (growth_rank_key(&site->growth) > growth_rank_key(&to->growth))
 		to->growth = site->growth;
+	type_add(&to->type, &site->type);
 	group->sites++;
 	/* The oldest site gives the id, and its stack the name. */
 	if (site->id < to->id) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sums up call sites by the line, function, file, module or thread that they have in common. Code
- * that sorts, formats and draws sites treats a group as a site; its `group` is set. Pure; main
+ * Sums up call sites by the line, function, file, module, type or thread that they have in common.
+ * Code that sorts, formats and draws sites treats a group as a site; its `group` is set. Pure; main
  * thread.
  */
 #ifndef SRC_MODEL_GROUPS_H
@@ -15,6 +15,7 @@ enum group_by {
 	GROUP_FUNCTION,
 	GROUP_FILE,
 	GROUP_MODULE,
+	GROUP_TYPE, /* needs snapshot.typed; sites without a type are in one group */
 	GROUP_THREAD, /* needs snapshot.has_alive and shares; otherwise there are no rows */
 	GROUP_COUNT
 };

@@ -49,7 +49,7 @@ static const struct setting {
 	{ "columns", KIND_WORD, offsetof(struct settings, set), set_words,
 		"set of columns: memory, growth, churn, peak, leaks" },
 	{ "group", KIND_GROUP, offsetof(struct settings, group), NULL,
-		"what a row is: stack, caller, function, file, module, thread" },
+		"what a row is: stack, caller, function, file, module, type, thread" },
 	{ "names", KIND_WORD, offsetof(struct settings, names), names_words,
 		"how functions are named: short, full, mangled, address" },
 	{ "all-frames", KIND_WORD, offsetof(struct settings, show_hidden), yes_no,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
+#include "src/model/site_type.h"
 #include "src/util/text.h"
 
 static const struct frame *site_frame(const struct snap_site *site, const struct row_style *style)
@@ -89,6 +90,20 @@ static void stack_name(
 	text_elide(out, cap, text, cells ? cells : cap, false, ascii);
 }
 
+static void type_name(
+	const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
+{
+	bool ascii = style->glyphs == GLYPHS_ASCII;
+	char text[SITE_TYPE_MAX];
+
+	if (site->type.name)
+		snprintf(out, cap, "%s",
+			site_type_text(&site->type, style->site_cells, ascii, text));
+	else
+		text_elide(out, cap, "(no type known)", style->site_cells ? style->site_cells : cap,
+			false, ascii);
+}
+
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
 {
 	const struct frame *f = site_frame(site, style);
@@ -107,6 +122,9 @@ void site_name(const struct snap_site *site, const struct row_style *style, char
 		break;
 	case GROUP_MODULE:
 		module_name(f, style, out, cap);
+		break;
+	case GROUP_TYPE:
+		type_name(site, style, out, cap);
 		break;
 	case GROUP_STACK:
 		stack_name(site, style, out, cap);
@@ -129,6 +147,12 @@ void site_place(const struct snap_site *site, const struct row_style *style, cha
 		if (site->group->thread && site->group->thread->tid)
 			snprintf(out, cap, "%" PRIu32, site->group->thread->tid);
 		return;
+	case GROUP_TYPE: /* its sites are in several places */
+		if (site->group->sites > 1) {
+			out[0] = '\0';
+			return;
+		}
+		break;
 	case GROUP_MODULE:
 		text_elide(out, cap, f.module->build_id,
 			style->line_cells ? style->line_cells : cap, false, ascii);

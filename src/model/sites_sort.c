@@ -291,10 +291,10 @@ static bool group_word(struct worded *w, const struct snap_site *site, const str
 {
 	unsigned by = site->group ? site->group->by : GROUP_STACK;
 
-	if (by != GROUP_FILE && by != GROUP_MODULE)
+	if (by != GROUP_FILE && by != GROUP_MODULE && by != GROUP_TYPE)
 		return false;
-	w->text = by == GROUP_FILE ? f->file : f->module->path;
-	w->more = f->module->path;
+	w->text = by == GROUP_FILE ? f->file : by == GROUP_TYPE ? site->type.name : f->module->path;
+	w->more = by == GROUP_TYPE ? "" : f->module->path;
 	w->number = 0;
 	return true;
 }
@@ -306,6 +306,10 @@ static void sites_word(struct worded *w, const struct snap_site *site, enum colu
 		snapshot_frame(stack, stack->title < stack->nframes ? stack->title : 0);
 	bool known = column == COL_SITE ? f->function != NULL : f->file != NULL;
 
+	if (column == COL_TYPE) {
+		*w = (struct worded){ .text = site->type.name, .more = "" };
+		return;
+	}
 	if (group_word(w, site, f))
 		return;
 	w->text = NULL;

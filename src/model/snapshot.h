@@ -90,6 +90,13 @@ struct snap_error {
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
 };
 
+/* The C++ class of a call site's blocks, by the vtables in their first words. Memory that is reused
+ * may keep an old one, so it is that of most blocks. */
+struct snap_type {
+	const char *name; /* "Session", "Conn (make_shared)"; NULL: most blocks have none */
+	uint64_t blocks, of; /* so many of the site's blocks have it */
+};
+
 /* Several call sites in one row (groups.h). */
 struct snap_group {
 	unsigned by; /* enum group_by */
@@ -208,6 +215,7 @@ struct snap_site {
 	struct snap_growth growth;
 	struct snap_since since; /* between snapshot.since and .until */
 	uint64_t retained_bytes; /* at the last leak scan: snap_leak_site.retained of all classes */
+	struct snap_type type; /* at the last leak scan */
 	uint64_t compared[2]; /* in a diff: the figure that snapshot.compared is, of A and of B */
 };
 
@@ -330,6 +338,12 @@ enum snap_leak_class {
 
 struct snap_leak_sum {
 	uint64_t blocks, bytes;
+};
+
+/* What the sites' types cover, as of a leak scan. */
+struct snap_typed {
+	bool known; /* there was a scan */
+	struct snap_leak_sum typed, of; /* blocks with a type, of all that were live */
 };
 
 /* One step of the path of pointers to a block. */
@@ -606,6 +620,7 @@ struct snapshot {
 	/* A diff: what its sites' `compared` is (value.h). NULL: it is none. */
 	const struct value_info *compared;
 	bool has_retained; /* retained_bytes are valid; but those of groups */
+	struct snap_typed typed; /* what the sites' types are known of */
 	bool kept; /* kept_* of sites and alive_* of marks are valid */
 	struct snap_since newest; /* since the latest mark: blocks in no alive_* */
 	bool forked; /* by a recorded process: unknown_frees are mostly of inherited blocks */

@@ -132,7 +132,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 		"one row for call sites with a matching frame" },
 	{ KEY_ONLY, "only", "EXPR", option_values_only, 0, "one row for those without a matching frame" },
 	{ KEY_GROUP, "group", "BY", option_values_group, 0,
-		"sum up by caller, function, file, module, thread" },
+		"sum up by function, type, ... (help lists them)" },
 	{ 't', "tree", NULL, FLAG(tree),
 		"start in the call tree; --tree PID: attach to all" },
 	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),

@@ -58,6 +58,7 @@ static const char *const group_words[] = { [GROUP_STACK] = "stack",
 	[GROUP_FUNCTION] = "function",
 	[GROUP_FILE] = "file",
 	[GROUP_MODULE] = "module",
+	[GROUP_TYPE] = "type",
 	[GROUP_THREAD] = "thread",
 	[GROUP_COUNT] = NULL };
 /* Those after the formats of src/export are of recorded events alone. */

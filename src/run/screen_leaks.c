@@ -101,7 +101,7 @@ static void retained_take(struct screen_leaks *l, struct session *s, const struc
 {
 	if (l->retained_version == state->version)
 		return;
-	session_retained(s, state->last);
+	session_scanned(s, state->last);
 	l->retained_version = state->version;
 }
 

@@ -19,7 +19,6 @@
 #include "src/session/liveness.h"
 #include "src/session/mapped.h"
 #include "src/session/process_figures.h"
-#include "src/session/retained.h"
 #include "src/session/said.h"
 #include "src/session/stack_registration.h"
 #include "src/session/wrong_frees.h"
@@ -27,6 +26,7 @@
 #include "src/sym/sym.h"
 #include "src/marks/marks.h"
 #include "src/session/live_walk.h"
+#include "src/session/scanned_sites.h"
 #include "src/session/totals.h"
 #include "src/session/threads.h"
 #include "src/util/clock.h"
@@ -76,7 +76,7 @@ struct session {
 	const struct snapshot *const *children;
 	size_t nchildren;
 	const struct snap_leaks *leaks;
-	struct retained retained;
+	struct scanned_sites scanned;
 };
 
 /* Until the library has reported, only the launcher's data are there. */
@@ -142,7 +142,7 @@ static void session_free(struct session *s)
 	mapped_free(&s->mapped);
 	live_walk_free(&s->live_walk);
 	free(s->stopped);
-	retained_free(&s->retained);
+	scanned_sites_free(&s->scanned);
 	free(s);
 }
 
@@ -212,14 +212,14 @@ void session_children(struct session *s, const struct snapshot *const *children,
 	s->nchildren = count;
 }
 
-void session_retained(struct session *s, const struct snap_leaks *leaks)
+void session_scanned(struct session *s, const struct snap_leaks *leaks)
 {
-	retained_take(&s->retained, leaks);
+	scanned_sites_take(&s->scanned, leaks);
 }
 
 void session_leaks(struct session *s, const struct snap_leaks *leaks)
 {
-	session_retained(s, s->leaks = leaks);
+	session_scanned(s, s->leaks = leaks);
 }
 
 struct read_segment *session_segment(const struct session *s)
@@ -487,7 +487,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 	}
 	if (!s->far) /* the copy has no live blocks */
 		live_walk_update(&s->live_walk, &live_walk, made);
-	retained_fill(&s->retained, made);
+	scanned_sites_fill(&s->scanned, made);
 	faults_update(&s->faults, s->segment, s->totals.sites, made);
 }
 

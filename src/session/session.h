@@ -55,9 +55,10 @@ void session_notice(struct session *s, const char *line);
 void session_attached(struct session *s, const struct snap_attach *a);
 /* Snapshots of children and earlier images to show below this one; must outlive its snapshots. */
 void session_children(struct session *s, const struct snapshot *const *children, size_t count);
+/* Copies what call sites retain, and their types, by a scan's result, or NULL, for the snapshots
+ * from now on. */
+void session_scanned(struct session *s, const struct snap_leaks *leaks);
 /* A leak scan's result for the snapshots from now on; must outlive them. */
-/* Copies what call sites retain by a scan's result, or NULL, for the snapshots from now on. */
-void session_retained(struct session *s, const struct snap_leaks *leaks);
 void session_leaks(struct session *s, const struct snap_leaks *leaks);
 /* For a leak scan: the segment, and the process as we see it. */
 struct read_segment *session_segment(const struct session *s);

@@ -109,6 +109,25 @@ def types():
                     said, re.M), said)
 
 
+@case("call sites are summed up by type, with the share of the heap that has one, in reports and on the screen")
+def by_type():
+    with Waiting(target("holders")) as program:
+        done = run([HEAPTOP, "--report", "--leak-check", "--group", "type", "-a", str(program.pid)])
+        said = done.stdout.decode() + done.stderr.decode()
+        path = os.path.join(scratch, "keys")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(":size 230x30\nL\n:until scan 1\n:wait 2\nTab Tab\n:until TYPE\n:save-display -\n"
+                    "g y\n:until no type known\n:save-display -\n")
+        screen = run([HEAPTOP, "-d", "0.1", "--script", path, "-a", str(program.pid)]).stdout.decode()
+    check(re.search(r"^5 of 5 types, by live \(typed \d+\.\d% of bytes\)$", said, re.M), said)
+    check(re.search(r"28,800 bytes in 200 blocks .*\n(?: .*\n)* +in Session \(make_shared\) \(holders.cc", said), said)
+    check(re.search(r"\n +1\. (?:.*\n)*? +in \(no type known\)$", said, re.M), said)
+    check(re.search(r" Conn \(make_shared\) .* lose\(\) +holders\.cc:", screen), screen)
+    check(re.search(r"by type \(g\), typed \d", screen), screen)
+    without = run([HEAPTOP, "--report", "--group", "type", "--", "true"])
+    check("types are known after a leak scan" in without.stdout.decode() + without.stderr.decode(), without)
+
+
 @case("call sites are sorted by what they retain, in reports and on the screen")
 def sort():
     with Waiting(target("holders")) as program:

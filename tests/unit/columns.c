@@ -115,6 +115,35 @@ TEST(cells_of_retained_bytes)
 	CHECK_STR(order_by(&s, COL_RETAINED, false), "17 3");
 }
 
+/* Said beside the site, with its share; sites without a type sort after all. */
+TEST(cells_of_types)
+{
+	struct snap_site sites[2] = { canned_sites[0], canned_sites[1] };
+	struct snapshot s = canned;
+	char out[COLUMN_TEXT_MAX];
+
+	s.sites = sites;
+	s.nsites = 2;
+	column_text(COL_TYPE, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "-");
+	sites[1].type = (struct snap_type){ "Session", 200, 200 };
+	column_text(COL_TYPE, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "Session");
+	sites[1].type.blocks = 199; /* rounded, 100 */
+	column_text(COL_TYPE, &s, &sites[1], &utf8, out);
+	CHECK_STR(out, "Session (99 %)");
+	CHECK_STR(order_by(&s, COL_TYPE, false), "3 17");
+	CHECK_STR(order_by(&s, COL_TYPE, true), "3 17");
+	sites[0].type = (struct snap_type){ "Conn (make_shared)", 3, 4 };
+	column_text(COL_TYPE, &s, &sites[0], &utf8, out);
+	CHECK_STR(out, "Conn (make_s… (75 %)");
+	CHECK_STR(order_by(&s, COL_TYPE, false), "17 3");
+	CHECK_STR(order_by(&s, COL_TYPE, true), "3 17");
+	sites[0].of_thread = true;
+	column_text(COL_TYPE, &s, &sites[0], &utf8, out);
+	CHECK_STR(out, "-");
+}
+
 /* An ancestor's row does not pass for the caller that it is named after. */
 TEST(names_of_ancestors)
 {
@@ -470,6 +499,7 @@ int main(void)
 	RUN(cells_of_the_peak);
 	RUN(cells_of_numbers);
 	RUN(cells_of_retained_bytes);
+	RUN(cells_of_types);
 	RUN(names_of_ancestors);
 	RUN(cells_of_names);
 	RUN(innermost_frame_on_wish);

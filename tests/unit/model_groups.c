@@ -284,6 +284,37 @@ TEST(orders)
 	groups_free(&groups);
 }
 
+/* Sites without a type are in one group, and a group of another kind has a type only if all its
+ * sites have it. */
+TEST(by_type)
+{
+	struct row_style style = { .names = NAMES_SHORT };
+	struct groups_request request = { .by = GROUP_TYPE };
+	char text[COLUMN_TEXT_MAX];
+
+	prepare();
+	sites[0].type = (struct snap_type){ "Session", 4, 4 };
+	sites[3].type = (struct snap_type){ "Session", 1, 6 };
+	sites[4].type = (struct snap_type){ "Conn", 1, 1 };
+	CHECK_INT(groups_make(&groups, &snap, &request), 0);
+	CHECK_INT(groups.snap.nsites, 3);
+	CHECK_INT(group_of(10)->live_bytes, 100 + 800);
+	CHECK_INT(group_of(10)->group->sites, 2);
+	site_name(group_of(10), &style, text, sizeof(text));
+	CHECK_STR(text, "Session (50 %)");
+	site_place(group_of(10), &style, text, sizeof(text));
+	CHECK_STR(text, "");
+	site_name(group_of(11), &style, text, sizeof(text));
+	CHECK_STR(text, "(no type known)");
+	CHECK_INT(group_of(11)->group->sites, 4);
+	site_name(group_of(14), &style, text, sizeof(text));
+	CHECK_STR(text, "Conn");
+	request.by = GROUP_MODULE;
+	CHECK_INT(groups_make(&groups, &snap, &request), 0);
+	CHECK(group_of(10)->type.name == NULL);
+	groups_free(&groups);
+}
+
 TEST(words)
 {
 	CHECK_INT(group_find("function"), GROUP_FUNCTION);
@@ -302,6 +333,7 @@ int main(void)
 	RUN(filters);
 	RUN(the_sites_of_one);
 	RUN(orders);
+	RUN(by_type);
 	RUN(words);
 	return check_end();
 }

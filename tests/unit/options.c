@@ -16,7 +16,7 @@ TEST(words)
 	CHECK_INT(PARSE("--group", "help").status, 0);
 	CHECK_STR(PARSE("-C", "help", "x").out, "auto\nalways\nnever\n");
 	CHECK(refused(PARSE("--group", "threads", "x"),
-		"must be stack, caller, function, file, module or thread;"));
+		"must be stack, caller, function, file, module, type or thread;"));
 	CHECK(refused(PARSE("--leak-roots", "all", "x"),
 		"must be one or more of registers,vectors,stacks,globals,maps,tls;"));
 }
