@@ -12,6 +12,7 @@
 #define SUSPECT	   (1u << KIND_SUSPECT)
 #define GROWING	   (1u << KIND_GROWING)
 #define SUPPRESSED (1u << KIND_COUNT)
+#define HEADS	   (1u << (KIND_COUNT + 1)) /* what was lost by itself, and cycles as one */
 
 /* The choices of key K. no_scan: the name if no scan was possible; NULL: then it is no choice. */
 static const struct {
@@ -27,6 +28,7 @@ static const struct {
 	{ "reachable", NULL, 1u << KIND_REACHABLE },
 	{ "suppressed", NULL, SUPPRESSED },
 	{ "all", NULL, LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
+	{ "by head", NULL, HEADS },
 };
 static_assert(sizeof(choices) / sizeof(choices[0]) == LEAK_LIST_CHOICES, "all have a name");
 
@@ -87,11 +89,31 @@ const char *leak_list_kind(const struct leaks_row *row)
 	return row->leak->suppressed ? "suppressed" : snapshot_leak_word(row->leak->class);
 }
 
+static struct snap_leak_sum without(struct snap_leak_sum all, struct snap_leak_sum some)
+{
+	return (struct snap_leak_sum){ all.blocks - some.blocks, all.bytes - some.bytes };
+}
+
 struct snap_leak_sum leak_list_sum(const struct leaks_row *row)
 {
 	if (!leak_list_is_found(row))
 		return (struct snap_leak_sum){ row->site->live_blocks, row->site->live_bytes };
-	return row->leak->sum;
+	if (row->cycle)
+		return row->cycle->sum;
+	return row->is_head ? without(row->leak->sum, row->leak->cyclic) : row->leak->sum;
+}
+
+struct snap_leak_sum leak_list_keeps(const struct leaks_row *row)
+{
+	bool lost = row->kind == KIND_DEFINITE || row->kind == KIND_INDIRECT ||
+		    row->kind == KIND_POSSIBLE;
+
+	if (!lost || !row->leak)
+		return (struct snap_leak_sum){ 0, 0 };
+	if (row->cycle)
+		return row->cycle->retained;
+	return row->is_head ? without(row->leak->retained, row->leak->cyclic_retained)
+			    : row->leak->retained;
 }
 
 bool leak_list_grows(const struct leaks_row *row)
@@ -128,9 +150,26 @@ enum leaks_confidence leak_list_confidence(const struct ui *ui, const struct lea
 	return leak_list_is_found(row) ? leaks_confidence(ui->leaks.last, row->leak) : LEAKS_NONE;
 }
 
+/* By heads, the blocks of a row and those lost with them are what it keeps. */
 static uint64_t indirect_bytes(const struct leaks_row *row)
 {
+	if (row->is_head)
+		return without(leak_list_keeps(row), leak_list_sum(row)).bytes;
 	return leak_list_is_found(row) ? row->leak->indirect.bytes : 0;
+}
+
+/* The rows of a site's blocks in all classes have the same. */
+static const char *type_of(const struct leaks_row *row)
+{
+	return row->cycle || !row->leak || !row->leak->type ? "" : row->leak->type;
+}
+
+/* Those without a type come last. */
+static int by_type(const struct leaks_row *a, const struct leaks_row *b)
+{
+	int known = !*type_of(a) - !*type_of(b);
+
+	return known ? known : strcmp(type_of(a), type_of(b));
 }
 
 static uint64_t growth_key(const struct leaks_row *row)
@@ -180,6 +219,10 @@ static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct
 		return down((double)leak_list_sum(a).blocks, (double)leak_list_sum(b).blocks);
 	case BY_INDIRECT:
 		return down((double)indirect_bytes(a), (double)indirect_bytes(b));
+	case BY_KEEPS:
+		return down((double)leak_list_keeps(a).bytes, (double)leak_list_keeps(b).bytes);
+	case BY_TYPE:
+		return by_type(a, b);
 	case BY_OLDEST:
 		return down(oldest(ui, a), oldest(ui, b));
 	case BY_SINCE:
@@ -195,10 +238,14 @@ static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct
 	}
 }
 
-/* Tells the rows of one call site apart: by kind, and suppressed or not. */
+/* Tells the rows of one call site apart: by kind, suppressed or not, and a cycle of which sites. */
 static unsigned nth_of(const struct leaks_row *row)
 {
-	return 2 * row->kind + (row->leak && row->leak->suppressed);
+	unsigned nth = 2 * row->kind + (row->leak && row->leak->suppressed);
+
+	for (uint32_t i = 0; row->cycle && i < row->cycle->sites && i < SNAP_CYCLE_SITES; i++)
+		nth = nth * 31 + row->cycle->site[i];
+	return row->cycle ? nth | 1u << 31 : nth;
 }
 
 static uint32_t site_of(const struct leaks_row *row)
@@ -272,8 +319,9 @@ static void leak_row(struct leaks_state *st, const struct ui *ui, const struct s
 	struct known *k)
 {
 	if (is_chosen(ui, l, k)) {
-		st->row[st->list.count++] =
-			(struct leaks_row){ kind_of(l->class), l, k ? k->site : NULL };
+		st->row[st->list.count++] = (struct leaks_row){
+			.kind = kind_of(l->class), .leak = l, .site = k ? k->site : NULL
+		};
 		if (k)
 			k->has_row = true;
 	}
@@ -283,6 +331,56 @@ static void leak_row(struct leaks_state *st, const struct ui *ui, const struct s
 	k->lost |= !l->suppressed && l->class != SNAP_LEAK_REACHABLE;
 	if (!l->suppressed && l->class == SNAP_LEAK_REACHABLE)
 		k->reachable = l;
+}
+
+/* ---- by heads ---- */
+
+/* The row of a cycle: that of one of its sites of which blocks are definite. NULL: they are
+ * suppressed. */
+static const struct snap_leak_site *cycle_leak(
+	const struct snap_leaks *l, const struct snap_cycle *c)
+{
+	for (size_t i = 0; i < l->nsites && l->sites[i].class == SNAP_LEAK_DEFINITE; i++)
+		for (uint32_t k = 0; k < c->sites && k < SNAP_CYCLE_SITES; k++)
+			if (l->sites[i].site == c->site[k] && !l->sites[i].suppressed &&
+				l->sites[i].cyclic.blocks)
+				return &l->sites[i];
+	return NULL;
+}
+
+static const struct snap_site *site_in(const struct known *by, uint32_t ids, uint32_t site)
+{
+	return site < ids ? by[site].site : NULL;
+}
+
+/* What one free each would give back: each lost block that no other leads to, by call site, and
+ * each kind of cycle. */
+static void head_rows(struct leaks_state *st, const struct known *by, uint32_t ids)
+{
+	const struct snap_leaks *l = st->last;
+
+	if (!l || !(choices[st->choice].kinds & HEADS))
+		return;
+	for (size_t i = 0; i < l->nsites; i++) {
+		const struct snap_leak_site *at = &l->sites[i];
+
+		if (at->class == SNAP_LEAK_DEFINITE && !at->suppressed &&
+			at->cyclic.blocks < at->sum.blocks)
+			st->row[st->list.count++] = (struct leaks_row){ .kind = KIND_DEFINITE,
+				.leak = at,
+				.site = site_in(by, ids, at->site),
+				.is_head = true };
+	}
+	for (size_t i = 0; i < l->ncycles; i++) {
+		const struct snap_leak_site *at = cycle_leak(l, &l->cycles[i]);
+
+		if (at)
+			st->row[st->list.count++] = (struct leaks_row){ .kind = KIND_DEFINITE,
+				.leak = at,
+				.site = site_in(by, ids, at->site),
+				.is_head = true,
+				.cycle = &l->cycles[i] };
+	}
 }
 
 /* The suspects, if no scan was possible. */
@@ -298,7 +396,8 @@ static void suspect_rows(struct leaks_state *st, const struct ui *ui, struct kno
 
 		if (!(choices[st->choice].kinds & kinds))
 			continue;
-		st->row[st->list.count++] = (struct leaks_row){ KIND_SUSPECT, NULL, site };
+		st->row[st->list.count++] =
+			(struct leaks_row){ .kind = KIND_SUSPECT, .site = site };
 		by[site->id].has_row = true;
 	}
 }
@@ -319,8 +418,9 @@ static void growing_rows(struct leaks_state *st, const struct ui *ui, const stru
 		st->growing++;
 		st->growing_bytes_per_s += site->growth.bytes_per_s;
 		if (!k->has_row && (choices[st->choice].kinds & GROWING))
-			st->row[st->list.count++] =
-				(struct leaks_row){ KIND_GROWING, k->reachable, site };
+			st->row[st->list.count++] = (struct leaks_row){
+				.kind = KIND_GROWING, .leak = k->reachable, .site = site
+			};
 	}
 }
 
@@ -338,13 +438,13 @@ static bool capacity_grow(struct leaks_state *st, size_t n)
 static void rows_make(struct ui *ui)
 {
 	struct leaks_state *st = &ui->leaks;
-	size_t n = st->last ? st->last->nsites : 0;
+	size_t n = st->last ? st->last->nsites : 0, cycles = st->last ? st->last->ncycles : 0;
 	size_t grow = ui->shown ? growth_rank(ui->shown, NULL, 0) : 0;
 	struct known *by;
 	uint32_t ids;
 
 	st->list.count = 0;
-	if (!capacity_grow(st, n + SUSPECTS_MAX + grow))
+	if (!capacity_grow(st, n + cycles + SUSPECTS_MAX + grow))
 		return;
 	by = known_make(ui, &ids);
 	for (size_t i = 0; i < n; i++) {
@@ -352,6 +452,7 @@ static void rows_make(struct ui *ui)
 
 		leak_row(st, ui, l, l->site < ids ? &by[l->site] : NULL);
 	}
+	head_rows(st, by, ids);
 	suspect_rows(st, ui, by);
 	growing_rows(st, ui, by);
 	if (st->list.count)

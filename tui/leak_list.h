@@ -19,10 +19,12 @@ enum {
 	BY_SINCE,
 	BY_CONFIDENCE,
 	BY_GROWTH,
-	BY_SITE
+	BY_SITE,
+	BY_KEEPS,
+	BY_TYPE
 };
 
-#define LEAK_LIST_CHOICES 9 /* of kinds */
+#define LEAK_LIST_CHOICES 10 /* of kinds */
 
 /* The name of the chosen kinds (static), and the choice of the next ones. */
 const char *leak_list_choice(const struct ui *ui);
@@ -34,6 +36,9 @@ const char *leak_list_kind(const struct leaks_row *row);
 bool leak_list_is_found(const struct leaks_row *row);
 /* The row's bytes and blocks: of the scan, or else the live ones. */
 struct snap_leak_sum leak_list_sum(const struct leaks_row *row);
+/* What would go if the row's blocks were freed, themselves included. 0 blocks: not known, or the
+ * row is no leak. */
+struct snap_leak_sum leak_list_keeps(const struct leaks_row *row);
 /* Does the site grow, of whatever kind the row is? */
 bool leak_list_grows(const struct leaks_row *row);
 /*

@@ -112,7 +112,10 @@ static void table_draw_title(
 	char text[64];
 	int pad;
 
-	snprintf(text, sizeof(text), "%u%s", p->column + 1, c->title);
+	if (p->column < TABLE_DIGITS)
+		snprintf(text, sizeof(text), "%u%s", p->column + 1, c->title);
+	else
+		snprintf(text, sizeof(text), "%s", c->title);
 	pad = c->right ? (int)p->cells - (int)strlen(text) : 0;
 	draw_text(y, p->x + (pad > 0 ? pad : 0), p->cells, style, text);
 	if (sorts)

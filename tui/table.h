@@ -8,7 +8,8 @@
 
 #include "tui/draw.h"
 
-#define TABLE_COLUMNS 9 /* a digit sorts by each */
+#define TABLE_COLUMNS 11
+#define TABLE_DIGITS  9 /* a digit sorts by each of the first; < and > by the others */
 #define TABLE_NEVER   1000000 /* as a width: the column is shown only while it sorts */
 
 struct table_column {

@@ -142,6 +142,10 @@ struct leaks_row {
 	/* The result of the last scan; for a growing site, its reachable blocks. NULL: none. */
 	const struct snap_leak_site *leak;
 	const struct snap_site *site; /* NULL: not known yet */
+	/* By heads: the blocks that no cycle has, or else those of this one, whatever their site.
+	 */
+	bool is_head;
+	const struct snap_cycle *cycle; /* `leak` is of one of its sites */
 };
 
 struct leaks_state {

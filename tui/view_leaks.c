@@ -6,6 +6,7 @@
  */
 #include "tui/view_leaks.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/leak_cells.h"
 #include "tui/leak_explanation.h"
 #include "tui/leak_facts.h"
 #include "tui/leak_list.h"
@@ -37,9 +39,16 @@ static const struct table_column leak_columns[] = {
 	{ "SURE", 6, false, 76, "high: found twice; medium: found once; low: may be coincidence" },
 	{ "GROWS", 6, false, 76, "how sure it is that the call site keeps growing" },
 	{ "CALL SITE", 0, false, 0, "the function that allocated them" },
+	{ "KEEPS", 7, true, 104, "what freeing them would give back, themselves included" },
+	{ "TYPE", 18, false, 130, "C++ class of most of the site's blocks, by their vtables" },
 };
-static unsigned leak_off; /* these columns cannot be switched off */
+static const unsigned char leak_order[] = { BY_KIND, BY_BYTES, BY_BLOCKS, BY_INDIRECT, BY_KEEPS,
+	BY_OLDEST, BY_SINCE, BY_CONFIDENCE, BY_GROWTH, BY_TYPE, BY_SITE };
+static_assert(sizeof(leak_order) == sizeof(leak_columns) / sizeof(leak_columns[0]), "all columns");
+static_assert(sizeof(leak_order) <= TABLE_COLUMNS, "columns");
+static unsigned leak_off; /* columns that the scan has nothing for */
 static const struct table leak_table = { .column = leak_columns,
+	.shown = leak_order,
 	.count = sizeof(leak_columns) / sizeof(leak_columns[0]),
 	.off = &leak_off };
 
@@ -50,6 +59,10 @@ static struct list *leaks_list(struct ui *ui)
 
 static const struct table *leaks_table(const struct ui *ui)
 {
+	const struct snap_leaks *l = ui->leaks.last;
+
+	leak_off = (l && l->held.blocks ? 0 : 1u << BY_KEEPS) |
+		   (l && l->typed.blocks ? 0 : 1u << BY_TYPE);
 	return &leak_table;
 }
 
@@ -257,85 +270,9 @@ bool view_leaks_has_contents(const struct ui *ui)
 
 /* ---- drawing ---- */
 
-static void since_text(const struct ui *ui, const struct leaks_row *row, char *out)
-{
-	char bytes[UNITS_MAX];
-	double since;
-
-	if (leak_list_since(ui, row, &since))
-		sprintf(out, "%s%s",
-			since > 0   ? "+"
-			: since < 0 ? "-"
-				    : "",
-			units_bytes(bytes, (uint64_t)(since < 0 ? -since : since)));
-	else if (leak_list_is_found(row))
-		strcpy(out, "new");
-}
-
 static bool is_suppressed(const struct leaks_row *row)
 {
 	return row->leak && row->leak->suppressed;
-}
-
-static void leaks_site_text(
-	const struct ui *ui, const struct leaks_row *row, unsigned cells, char *out)
-{
-	struct row_style style = ui_style(ui);
-	char name[512], place[128], text[700];
-
-	if (!row->site) {
-		text_elide(out, COLUMN_TEXT_MAX, "(not known yet)", cells, false, draw_is_ascii());
-		return;
-	}
-	style.site_cells = cells;
-	site_name(row->site, &style, name, sizeof(name));
-	site_place(row->site, &style, place, sizeof(place));
-	if (text_cells(name) + text_cells(place) + 2 <= cells) {
-		snprintf(text, sizeof(text), "%s%*s%s", name,
-			(int)(cells - text_cells(name) - text_cells(place)), "", place);
-		text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
-	} else {
-		text_elide(out, COLUMN_TEXT_MAX, name, cells, false, draw_is_ascii());
-	}
-}
-
-static void leaks_cell(const struct ui *ui, const struct leaks_row *row,
-	const struct table_place *p, char out[COLUMN_TEXT_MAX])
-{
-	uint64_t ns;
-
-	*out = 0;
-	switch (p->column) {
-	case BY_KIND:
-		strcpy(out, is_suppressed(row) ? "suppressed" : leak_list_kind(row));
-		break;
-	case BY_BYTES:
-		units_bytes(out, leak_list_sum(row).bytes);
-		break;
-	case BY_BLOCKS:
-		units_count(out, leak_list_sum(row).blocks);
-		break;
-	case BY_INDIRECT:
-		if (row->leak && row->leak->indirect.blocks)
-			units_bytes(out, row->leak->indirect.bytes);
-		break;
-	case BY_OLDEST:
-		if (leak_list_oldest(ui, row, &ns))
-			units_duration(out, ns);
-		break;
-	case BY_SINCE:
-		since_text(ui, row, out);
-		break;
-	case BY_CONFIDENCE:
-		strcpy(out, leaks_confidence_word(leak_list_confidence(ui, row)));
-		break;
-	case BY_GROWTH:
-		if (leak_list_grows(row))
-			strcpy(out, growth_word_text(&row->site->growth));
-		break;
-	default:
-		leaks_site_text(ui, row, p->cells, out);
-	}
 }
 
 static enum draw_style row_style_of(const struct leaks_row *row)
@@ -349,7 +286,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 {
 	const struct leaks_row *row = &ui->leaks.row[i];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&leak_table, &ui->leaks.order, ui->layout.width, place);
+	unsigned n = table_fit(leaks_table(ui), &ui->leaks.order, ui->layout.width, place);
 	bool selected = i == ui->leaks.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 
@@ -358,7 +295,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned k = 0; k < n; k++) {
-		leaks_cell(ui, row, &place[k], text);
+		leak_cells_text(ui, row, &place[k], text);
 		table_draw_cell(&leak_table, place[k], y,
 			selected		     ? STYLE_SELECT
 			: place[k].column == BY_KIND ? row_style_of(row)
@@ -471,8 +408,8 @@ static void leaks_draw(struct ui *ui)
 
 	leak_list_catch_up(ui);
 	pane = leaks_pane(ui);
-	table_draw_head(
-		&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD], (unsigned)ui->layout.width);
+	table_draw_head(leaks_table(ui), &ui->leaks.order, ui->layout.y[ROW_HEAD],
+		(unsigned)ui->layout.width);
 	y += leaks_note(ui, y);
 	if (!l->count && ui->leaks.choice != 0 && y < end)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,

@@ -64,6 +64,7 @@ static void cycle_json(struct writer *w, const struct snap_cycle *c)
 	writer_uint(w, "times", c->times);
 	writer_uint(w, "blocks", c->sum.blocks);
 	writer_uint(w, "bytes", c->sum.bytes);
+	sum_json(w, "retained", c->retained);
 	writer_array(w, "cycle_sites");
 	for (uint32_t i = 0; i < c->sites && i < SNAP_CYCLE_SITES; i++)
 		writer_uint(w, NULL, c->site[i]);

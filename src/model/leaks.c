@@ -52,10 +52,10 @@ static void cycle_site_text(
 	snprintf(out, cap, "%.160s", type ? type : site ? name : "a call site not known yet");
 }
 
-char *leaks_cycle_text(const struct snap_leaks *l, const struct snap_cycle *c,
+char *leaks_cycle_name(const struct snap_leaks *l, const struct snap_cycle *c,
 	const struct snapshot *s, char out[LEAKS_CYCLE_MAX])
 {
-	char bytes[UNITS_MAX], count[UNITS_MAX + 8];
+	char count[UNITS_MAX + 8];
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < c->sites && i < SNAP_CYCLE_SITES; i++) {
@@ -67,9 +67,21 @@ char *leaks_cycle_text(const struct snap_leaks *l, const struct snap_cycle *c,
 	if (c->sites > SNAP_CYCLE_SITES)
 		n += (size_t)snprintf(
 			out + n, LEAKS_CYCLE_MAX - n, " and %u more", c->sites - SNAP_CYCLE_SITES);
-	n += (size_t)snprintf(out + n, LEAKS_CYCLE_MAX - n,
-		", %s time%s: ", units_exact(count, c->times), units_plural(c->times));
-	snprintf(out + n, LEAKS_CYCLE_MAX - n, "%s in %s blocks", units_bytes(bytes, c->sum.bytes),
-		units_exact(count, c->sum.blocks));
+	snprintf(out + n, LEAKS_CYCLE_MAX - n, ", %s time%s", units_exact(count, c->times),
+		units_plural(c->times));
+	return out;
+}
+
+char *leaks_cycle_text(const struct snap_leaks *l, const struct snap_cycle *c,
+	const struct snapshot *s, char out[LEAKS_CYCLE_MAX])
+{
+	size_t n = strlen(leaks_cycle_name(l, c, s, out));
+	char bytes[UNITS_MAX], count[UNITS_MAX + 8];
+
+	n += (size_t)snprintf(out + n, LEAKS_CYCLE_MAX - n, ": %s in %s blocks",
+		units_bytes(bytes, c->sum.bytes), units_exact(count, c->sum.blocks));
+	if (c->retained.bytes > c->sum.bytes)
+		snprintf(out + n, LEAKS_CYCLE_MAX - n, ", and %s that only they lead to",
+			units_bytes(bytes, c->retained.bytes - c->sum.bytes));
 	return out;
 }

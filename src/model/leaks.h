@@ -54,9 +54,13 @@ const char *leaks_confidence_word(enum leaks_confidence c);
 const char *leaks_type(const struct snap_leaks *l, uint32_t site);
 #define LEAKS_CYCLE_MAX 1024
 /*
- * "Session <-> Conn, 200 times: 38.9k in 400 blocks": a cycle's sites by their types, or else by
- * the functions that allocate. `s` has their names. Returns `out`.
+ * "Session <-> Conn, 200 times": a cycle's sites by their types, or else by the functions that
+ * allocate. `s` has their names. Returns `out`.
  */
+char *leaks_cycle_name(const struct snap_leaks *l, const struct snap_cycle *c,
+	const struct snapshot *s, char out[LEAKS_CYCLE_MAX]);
+/* The same with its figures: "Session <-> Conn, 200 times: 38.9k in 400 blocks, and 2.0k that only
+ * they lead to". Returns `out`. */
 char *leaks_cycle_text(const struct snap_leaks *l, const struct snap_cycle *c,
 	const struct snapshot *s, char out[LEAKS_CYCLE_MAX]);
 /* Whether all memory was read and all threads stopped. */

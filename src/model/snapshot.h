@@ -379,6 +379,9 @@ struct snap_leak_site {
 	struct snap_leak_sum indirect; /* lost with them, for class definite */
 	/* What they keep alive, themselves included, each block by itself; 0 blocks: not known. */
 	struct snap_leak_sum retained;
+	/* For class definite: those that lead a cycle of snap_leaks.cycles, and what they keep
+	 * alive. The others are each the head of what is lost with it. */
+	struct snap_leak_sum cyclic, cyclic_retained;
 	/* The C++ class of most of the site's blocks, in all classes of leaks; NULL: none is known.
 	 * And how many have it. */
 	const char *type;
@@ -412,6 +415,7 @@ struct snap_cycle {
 	uint32_t sites; /* how many; those beyond are not named */
 	uint64_t times; /* number of cycles */
 	struct snap_leak_sum sum; /* of their blocks */
+	struct snap_leak_sum retained; /* what would go with them, themselves included */
 };
 
 /* One of a series of scans. */

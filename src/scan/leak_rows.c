@@ -130,6 +130,8 @@ static void row_split(struct leak_rows *rows, const struct snap_leak_site *row,
 
 	out[0] = out[1] = *row;
 	out[0].retained = out[1].retained = (struct snap_leak_sum){ 0, 0 };
+	out[0].cyclic = out[1].cyclic = (struct snap_leak_sum){ 0, 0 };
+	out[0].cyclic_retained = out[1].cyclic_retained = (struct snap_leak_sum){ 0, 0 };
 	out[0].sum = sum_subtract(row->sum, part->sum);
 	out[0].indirect = sum_subtract(row->indirect, part->indirect);
 	out[0].before = before_part(row, out[0].sum);

@@ -44,6 +44,8 @@ static void row_copy(struct leak_summary *c, const struct leak_row *r, struct sn
 		.sum = sum_of(r->sum),
 		.indirect = sum_of(r->indirect),
 		.retained = sum_of(r->retained),
+		.cyclic = sum_of(r->cyclic),
+		.cyclic_retained = sum_of(r->cyclic_retained),
 		.type = r->type ? c->text + r->type : NULL,
 		.type_blocks = r->type_blocks,
 		.oldest_ns = birth_ns(r->oldest),
@@ -96,7 +98,8 @@ static int cycles_copy(struct leak_summary *c, const struct leak_result *r)
 
 		c->cycles[i] = (struct snap_cycle){ .sites = from->sites,
 			.times = from->times,
-			.sum = { from->blocks, from->bytes } };
+			.sum = { from->blocks, from->bytes },
+			.retained = { from->retained_blocks, from->retained_bytes } };
 		memcpy(c->cycles[i].site, from->site, sizeof(from->site));
 	}
 	return c->cycles ? 0 : -1;

@@ -102,6 +102,8 @@ def types():
                           "std::thread::_State_impl<...>": 1}, "classes")
     check_equal(leaks["typed"]["blocks"], 431, "typed blocks")
     check_equal([(c["times"], c["blocks"], len(c["cycle_sites"])) for c in leaks["cycles"]], [(200, 400, 2)], "cycles")
+    # A pair keeps nothing but itself.
+    check_equal(leaks["cycles"][0]["retained"], {"blocks": 400, "bytes": leaks["cycles"][0]["bytes"]}, "kept by cycles")
     check_equal({leaks_row["type"] for leaks_row in leaks["sites"] if leaks_row["site"] in
                  leaks["cycles"][0]["cycle_sites"]}, {"Session (make_shared)", "Conn (make_shared)"}, "its classes")
     said = done.stdout.decode() + done.stderr.decode()

@@ -3,6 +3,7 @@
  * of a row. The canned sites 17, 18 and 19 grow. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/leak_list.h"
 
 static struct paper p;
 static uint32_t still[4], kept[4]; /* sites that do not grow now; of which no block was freed */
@@ -143,7 +144,7 @@ TEST(rows_are_the_lost_ones_and_since_the_scan_before)
 
 TEST(k_chooses_kinds)
 {
-	static const size_t rows[] = { 3, 1, 1, 0, 2, 0, 7, 5 };
+	static const size_t rows[] = { 3, 1, 1, 0, 2, 0, 7, 3, 5 };
 
 	begin_still(40, 120);
 	scan();
@@ -154,6 +155,48 @@ TEST(k_chooses_kinds)
 	}
 	paper_keys(&p, "KKKKKK");
 	CHECK(sees("none of the kinds shown"));
+	paper_close(&p);
+}
+
+/* 200 of the definite blocks of sites 18 and 22 lead cycles of both; the others are by themselves.
+ */
+TEST(heads_are_what_frees_would_give_back)
+{
+	static const struct snap_cycle cycle = { { 18, 22 }, 2, 200, { 400, 40000 },
+		{ 600, 600 << 10 } };
+	struct cannedleaks *c = &p.canned.leaks;
+
+	begin_still(40, 160);
+	scan();
+	c->row[0].retained = (struct snap_leak_sum){ 21882, 1405100 };
+	c->row[0].cyclic = (struct snap_leak_sum){ 150, 9600 };
+	c->row[0].cyclic_retained = (struct snap_leak_sum){ 450, 30000 };
+	c->row[1].retained = (struct snap_leak_sum){ 201, 402000 };
+	c->row[1].cyclic = c->row[1].sum; /* none is by itself */
+	c->row[1].cyclic_retained = c->row[1].retained;
+	c->row[0].type = "Session";
+	c->row[1].type = "Conn";
+	c->result.cycles = &cycle;
+	c->result.ncycles = 1;
+	c->result.typed.blocks = 1;
+	refresh_tick(&p.ui);
+	CHECK(sees("KEEPS") && sees("1.3M") && sees(" Conn "));
+	paper_keys(&p, "KKKKKKKK");
+	CHECK(sees("shown: by head"));
+	CHECK_INT(p.ui.leaks.list.count, 3);
+	CHECK(sees("cycle        39.1k     400    560.9k  600.0k"));
+	CHECK(sees("Session <-> Conn, 200 times"));
+	/* 1,401,000 bytes and 4,100 lost with them, without what the cycles have of both. */
+	CHECK(sees("definite      1.3M  21,720"));
+	CHECK_INT(leak_list_keeps(&p.ui.leaks.row[0]).bytes, 1405100 - 30000);
+	CHECK(p.ui.leaks.row[1].cycle == &cycle); /* which keeps more than the last */
+	paper_keys(&p, "j");
+	CHECK(p.ui.leaks.row[p.ui.leaks.list.cursor].cycle == &cycle);
+	refresh_tick(&p.ui);
+	CHECK(p.ui.leaks.row[p.ui.leaks.list.cursor].cycle == &cycle);
+	c->row[0].suppressed = c->row[1].suppressed = true;
+	refresh_tick(&p.ui);
+	CHECK_INT(p.ui.leaks.list.count, 1);
 	paper_close(&p);
 }
 
@@ -476,6 +519,7 @@ int main(void)
 	RUN(a_refusal_is_told);
 	RUN(rows_are_the_lost_ones_and_since_the_scan_before);
 	RUN(k_chooses_kinds);
+	RUN(heads_are_what_frees_would_give_back);
 	RUN(what_is_suppressed_is_gone_and_can_be_seen);
 	RUN(what_keeps_a_block_alive);
 	RUN(why_tells_who_points_to_it);

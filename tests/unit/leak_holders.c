@@ -317,7 +317,7 @@ TEST(cycles_of_random_heaps)
 		int n;
 
 		random_heap();
-		n = leak_cycles_find(&heap.graph, &kind);
+		n = leak_cycles_find(&heap.graph, &kind, NULL, NULL);
 		CHECK(n >= 0);
 		for (int k = 0; k < n; k++) {
 			found += kind[k].blocks;
@@ -341,10 +341,20 @@ static void block_of(uint64_t offset, uint32_t site)
 	CHECK_INT(leak_blocks_add(&heap.blocks, &b), 0);
 }
 
+static void leader_note(void *ctx, uint32_t block, struct leak_cycle *of)
+{
+	unsigned *leaders = ctx;
+
+	CHECK_INT(heap.graph.class[block], LEAK_DEFINITE);
+	of->retained_blocks++;
+	++*leaders;
+}
+
 /* Three pairs of sites 2 and 3, a ring of three of site 4, and what a leak leads to is none. */
 TEST(cycles_are_counted_by_their_sites)
 {
 	struct leak_cycle *kind;
+	unsigned leaders = 0;
 
 	reset();
 	for (uint32_t i = 0; i < 6; i++)
@@ -362,7 +372,10 @@ TEST(cycles_are_counted_by_their_sites)
 	store(10 * 0x40, HEAP + 11 * 0x40);
 	store(11 * 0x40, HEAP + 10 * 0x40);
 	finish();
-	CHECK_INT(leak_cycles_find(&heap.graph, &kind), 2);
+	CHECK_INT(leak_cycles_find(&heap.graph, &kind, leader_note, &leaders), 2);
+	CHECK_INT(leaders, 4); /* one of each */
+	CHECK_INT(kind[0].retained_blocks, 3);
+	CHECK_INT(kind[1].retained_blocks, 1);
 	CHECK_INT(kind[0].times, 3);
 	CHECK_INT(kind[0].sites, 2);
 	CHECK_INT(kind[0].site[0], 2);

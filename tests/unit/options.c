@@ -335,9 +335,9 @@ TEST(bad_values)
 		{ "-n", "" }, { "-n", "99999999999999999999" }, { "-s", "nonsense" }, { "-D", "0" },
 		{ "-D", "1025" }, { "--top", "-1" }, { "--top", " 1" }, { "-C", "sometimes" },
 		{ "-a", "0" }, { "-a", "12," }, { "-a", "4294967297" }, { "-a", "1x" },
-		{ "-a", "1,,2" }, { "-a", "" }, { "--detach", "" }, { "--detach", "1,x" }, { "--wait", "" },
-		{ "--attach-timeout", "0" }, { "--attach-timeout", "2h" }, { "--format", "xml" },
-		{ "--fail-on", "bugs" }, { "--library", "" } };
+		{ "-a", "1,,2" }, { "-a", "" }, { "--detach", "" }, { "--detach", "1,x" },
+		{ "--wait", "" }, { "--attach-timeout", "0" }, { "--attach-timeout", "2h" },
+		{ "--format", "xml" }, { "--fail-on", "bugs" }, { "--library", "" } };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		CHECK(refused(PARSE(bad[i][0], bad[i][1], "x"), bad[i][0]));

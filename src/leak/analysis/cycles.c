@@ -9,7 +9,7 @@
 #include "src/leak/analysis/classes.h"
 
 #define NONE	  LEAK_NONE
-#define KINDS_MAX 512u /* while they are counted; further kinds are not */
+#define KINDS_MAX LEAK_CYCLES_MOST
 
 struct search {
 	const struct leak_graph *g;
@@ -153,27 +153,40 @@ static void sites_of(const struct search *s, uint32_t c, struct leak_cycle *out)
 	memcpy(out->site, site, (n < LEAK_CYCLE_SITES ? n : LEAK_CYCLE_SITES) * sizeof(*site));
 }
 
-static void kind_add(struct search *s, uint32_t c)
+/* The kind of `fresh`, which is added if it is a new one. NULL: there are too many. */
+static struct leak_cycle *kind_of(struct search *s, const struct leak_cycle *fresh)
 {
-	struct leak_cycle fresh = { .times = 1, .blocks = s->first[c + 1] - s->first[c] };
 	uint32_t k = 0;
 
-	sites_of(s, c, &fresh);
-	for (uint32_t m = s->first[c]; m < s->first[c + 1]; m++)
-		fresh.bytes += s->g->blocks->block[s->member[m]].size;
 	while (k < s->kinds &&
-		(s->kind[k].sites != fresh.sites ||
-			memcmp(s->kind[k].site, fresh.site, sizeof(fresh.site)) != 0))
+		(s->kind[k].sites != fresh->sites ||
+			memcmp(s->kind[k].site, fresh->site, sizeof(fresh->site)) != 0))
 		k++;
 	if (k == KINDS_MAX)
-		return;
+		return NULL;
 	if (k == s->kinds) {
-		s->kind[s->kinds++] = fresh;
-		return;
+		s->kind[s->kinds++] = (struct leak_cycle){ .sites = fresh->sites };
+		memcpy(s->kind[k].site, fresh->site, sizeof(fresh->site));
 	}
-	s->kind[k].times++;
-	s->kind[k].blocks += fresh.blocks;
-	s->kind[k].bytes += fresh.bytes;
+	return &s->kind[k];
+}
+
+static void kind_add(struct search *s, uint32_t c,
+	void (*leader)(void *ctx, uint32_t block, struct leak_cycle *of), void *ctx)
+{
+	struct leak_cycle fresh = { 0 }, *kind;
+
+	sites_of(s, c, &fresh);
+	kind = kind_of(s, &fresh);
+	if (!kind)
+		return;
+	kind->times++;
+	kind->blocks += s->first[c + 1] - s->first[c];
+	for (uint32_t m = s->first[c]; m < s->first[c + 1]; m++) {
+		kind->bytes += s->g->blocks->block[s->member[m]].size;
+		if (leader && s->g->class[s->member[m]] == LEAK_DEFINITE)
+			leader(ctx, s->member[m], kind);
+	}
 }
 
 static int kind_order(const void *left, const void *right)
@@ -198,7 +211,8 @@ static void search_free(struct search *s)
 	free(s->has_way_in);
 }
 
-int leak_cycles_find(const struct leak_graph *g, struct leak_cycle **out)
+int leak_cycles_find(const struct leak_graph *g, struct leak_cycle **out,
+	void (*leader)(void *ctx, uint32_t block, struct leak_cycle *of), void *ctx)
 {
 	struct search s = { .g = g };
 	bool ok = allocate(&s);
@@ -210,10 +224,10 @@ int leak_cycles_find(const struct leak_graph *g, struct leak_cycle **out)
 		ways_in_find(&s);
 	for (uint32_t c = 0; c < s.components; c++)
 		if (!s.has_way_in[c] && s.first[c + 1] - s.first[c] > 1)
-			kind_add(&s, c);
+			kind_add(&s, c, leader, ctx);
 	search_free(&s);
 	if (s.kinds > 0)
 		qsort(s.kind, s.kinds, sizeof(*s.kind), kind_order);
 	*out = s.kind;
-	return !ok ? -ENOMEM : (int)(s.kinds < LEAK_CYCLES_MOST ? s.kinds : LEAK_CYCLES_MOST);
+	return !ok ? -ENOMEM : (int)s.kinds;
 }

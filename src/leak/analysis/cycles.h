@@ -11,17 +11,22 @@
 #include "src/leak/analysis/graph.h"
 
 #define LEAK_CYCLE_SITES 4u /* those of one cycle that are named */
-#define LEAK_CYCLES_MOST 64u /* kinds of cycles that are kept: those with most bytes */
+#define LEAK_CYCLES_MOST 512u /* kinds of cycles that are counted; further ones are not */
 
 struct leak_cycle {
 	uint32_t site[LEAK_CYCLE_SITES];
 	uint32_t sites; /* different ones; more than LEAK_CYCLE_SITES are not named */
 	uint64_t times; /* number of such cycles */
 	uint64_t blocks, bytes; /* in all of them, without what they lead to */
+	uint64_t retained_blocks, retained_bytes; /* what would go with them, themselves included */
 };
 
-/* Finds those of a classified graph, most bytes first; *out is the caller's to free. Returns how
- * many, or -ENOMEM. */
-int leak_cycles_find(const struct leak_graph *g, struct leak_cycle **out);
+/*
+ * Finds those of a classified graph, most bytes first; *out is the caller's to free. `leader`:
+ * called for the definite block of each that is counted; it adds what that retains, which is what
+ * the cycle does. May be NULL. Returns how many kinds, or -ENOMEM.
+ */
+int leak_cycles_find(const struct leak_graph *g, struct leak_cycle **out,
+	void (*leader)(void *ctx, uint32_t block, struct leak_cycle *of), void *ctx);
 
 #endif

@@ -31,6 +31,8 @@ struct leak_row {
 	/* What they keep alive, themselves included: of those that no other one of the site holds.
 	 */
 	struct leak_sum retained;
+	/* Of class definite: those that lead a cycle of leak_result.cycle, and what they retain. */
+	struct leak_sum cyclic, cyclic_retained;
 	/* The class of most of the site's blocks: offset in leak_result.text; 0: none. And how many
 	 * of them have it. */
 	uint32_t type;
