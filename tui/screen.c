@@ -294,6 +294,8 @@ static void draw_cursor(const struct ui *ui)
 	bool is_seen = view_output_cursor(ui, &y, &x);
 
 	curs_set(is_seen);
+	/* A cursor that nobody sees stays where the last change left it: eight bytes a frame. */
+	leaveok(stdscr, !is_seen);
 	if (is_seen)
 		move(y, x);
 }
