@@ -307,12 +307,20 @@ static bool is_only_way(const struct snap_leak_block *b)
 	return true;
 }
 
-/* What every path to the block goes through. */
-static void say_through(
-	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
+/* What every path to the block goes through; a lost block has no root, and of those that only lost
+ * ones point to, the first step is none. */
+static void say_through(struct leak_explanation *w, const struct ui *ui,
+	const struct snap_leak_block *b, bool is_lost)
 {
 	uint32_t nearest = b->nthrough / 2;
 
+	if (is_lost && b->nthrough > 1)
+		say(w, STYLE_DIM, "    every way to it, all of them lost, goes through");
+	if (is_lost && b->nthrough > 1)
+		say_steps(w, ui, b->through + 1, b->nthrough - 1,
+			b->nthrough > nearest ? b->nthrough - 1 - nearest : 0, b->through_left_out);
+	if (is_lost)
+		return;
 	if (b->retained.blocks && b->nthrough == 0)
 		say(w, STYLE_DIM, "    held by several roots: no one of them keeps it alive alone");
 	if (b->nthrough > 0)
@@ -332,8 +340,8 @@ static void say_way(
 		say(w, STYLE_WARN, "      by a pointer into the block, not to its start");
 }
 
-static void say_block(
-	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
+static void say_block(struct leak_explanation *w, const struct ui *ui,
+	const struct snap_leak_block *b, enum snap_leak_class class)
 {
 	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
 	char size[UNITS_MAX], age[UNITS_MAX], retained[UNITS_MAX];
@@ -348,7 +356,7 @@ static void say_block(
 	if (ui->leaks.contents)
 		say_contents(w, ui, b);
 	if (!is_only_way(b))
-		say_through(w, ui, b);
+		say_through(w, ui, b, class == SNAP_LEAK_DEFINITE || class == SNAP_LEAK_INDIRECT);
 	say_way(w, ui, b);
 }
 
@@ -367,7 +375,7 @@ static void say_blocks(
 		say(w, STYLE_PLAIN,
 			"The blocks%s:", ui->leaks.contents ? ", with their contents now" : "");
 	for (uint32_t i = 0; i < row->nblocks; i++)
-		say_block(w, ui, &row->blocks[i]);
+		say_block(w, ui, &row->blocks[i], row->class);
 }
 
 static void say_stack(struct leak_explanation *w, const struct ui *ui, const struct snap_site *site)

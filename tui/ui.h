@@ -261,8 +261,9 @@ struct processes_state {
 
 struct help_state {
 	struct list list;
-	char **line; /* owned; made when the view opens */
+	char **line; /* owned; made when the view opens, for screens of this width */
 	size_t count;
+	int width;
 };
 
 enum setup_kind { SETUP_HEAD, SETUP_CHOICE, SETUP_COLUMN, SETUP_RULE, SETUP_ADD, SETUP_BUILT_IN };

@@ -14,6 +14,9 @@
 #include "tui/find.h"
 #include "tui/keys.h"
 
+#define HELP_INDENT "             " /* of the text beside a key */
+#define HELP_LEAST  40 /* cells; on narrower screens the ends of lines are left out */
+
 static struct list *help_list(struct ui *ui)
 {
 	return &ui->help.list;
@@ -28,19 +31,62 @@ static void help_free(struct ui *ui)
 	ui->help.count = 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void help_add(struct ui *ui, const char *fmt, ...)
+static void help_add_line(struct help_state *st, const char *indent, const char *text, size_t bytes)
 {
-	struct help_state *st = &ui->help;
-	char **line = realloc(st->line, (st->count + 1) * sizeof(*line)), *text;
-	va_list ap;
+	char **line = realloc(st->line, (st->count + 1) * sizeof(*line));
 
 	if (!line)
 		return;
 	st->line = line;
+	if (asprintf(&line[st->count], "%s%.*s", indent, (int)bytes, text) >= 0)
+		st->count++;
+}
+
+/* Adds a line, or as many as it takes on this screen. */
+__attribute__((format(printf, 2, 3))) static void help_add(struct ui *ui, const char *fmt, ...)
+{
+	size_t cells = ui->help.width > HELP_LEAST ? (size_t)ui->help.width - 2 : HELP_LEAST;
+	const char *indent = "", *rest;
+	char *text;
+	va_list ap;
+
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) >= 0)
-		st->line[st->count++] = text;
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	va_end(ap);
+	rest = text;
+	do {
+		size_t n = rest ? text_line(rest, cells - strlen(indent)) : 0;
+
+		if (rest)
+			help_add_line(&ui->help, indent, rest, n);
+		indent = HELP_INDENT;
+		rest = rest && rest[n] ? rest + n + strspn(rest + n, " ") : NULL;
+	} while (rest && *rest);
+	free(text);
+}
+
+/* What users come with, and the keys that answer it: words of the key table. */
+const struct view_help_question view_help_questions[] = {
+	{ "What grows?", "}", "the worst site; 3 sorts by RATE, c adds growth columns" },
+	{ "Leak or cache?", "L", "scans; in Leaks, Enter says why: no pointer, or which" },
+	{ "Who holds it?", "O", "after L: globals and stacks by name, opened as a tree" },
+	{ "What churns?", "c", "twice: allocations and temporary blocks per second" },
+	{ "Which process?", "p", "all of them, as a tree with sums; Enter shows one" },
+	{ "Since when?", "m", "marks now: SINCE counts from it; , goes into the past" },
+	{ "What is RSS?", "F8", "live blocks, slack, free pages, files; and what pins" },
+	{ "Which thread?", "Tab", "to Threads: ALLOC/s; Enter: the thread's call sites" },
+	{ "Save, send?", "x", "a file: html to send, heaptop for heaptop -r" },
+	{ "The keyboard?", "Tab", "to Output, Enter: the program has it; ^] ends that" },
+	{ NULL, NULL, NULL },
+};
+
+static void help_add_questions(struct ui *ui)
+{
+	help_add(ui, "Questions");
+	for (const struct view_help_question *q = view_help_questions; q->question; q++)
+		help_add(ui, "  %-15s %-4s %s", q->question, q->key, q->answer);
+	help_add(ui, "%s", "");
 }
 
 static void help_add_group(struct ui *ui, const char *group)
@@ -159,10 +205,11 @@ static void help_add_rules(struct ui *ui)
 		help_add(ui, "  %s", rule[i]);
 }
 
-static void help_open(struct ui *ui)
+static void help_make(struct ui *ui)
 {
 	help_free(ui);
-	ui->help.list = (struct list){ .scroll_only = true, .height = ui->help.list.height };
+	ui->help.width = ui->layout.width;
+	help_add_questions(ui);
 	help_add_keys(ui);
 	help_add_columns(ui);
 	help_add_tables(ui);
@@ -171,8 +218,16 @@ static void help_open(struct ui *ui)
 	help_add_rules(ui);
 }
 
+static void help_open(struct ui *ui)
+{
+	ui->help.list = (struct list){ .scroll_only = true, .height = ui->help.list.height };
+	help_make(ui);
+}
+
 static void help_update(struct ui *ui)
 {
+	if (ui->help.width != ui->layout.width)
+		help_make(ui);
 	list_recount(&ui->help.list, ui->help.count);
 }
 

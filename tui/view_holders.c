@@ -344,6 +344,18 @@ void view_holders_enter(struct ui *ui, int arg, int key)
 	}
 }
 
+bool view_holders_can(const struct ui *ui)
+{
+	const struct snap_leaks *l = result_of(ui);
+
+	return l && l->nholders > 0;
+}
+
+bool view_holders_is_shown(const struct ui *ui)
+{
+	return ui_view(ui) == &view_holders;
+}
+
 const struct view view_holders = {
 	.title = "Holders",
 	.scope = IN_HOLDERS,

@@ -36,6 +36,11 @@ static const struct snap_leak_step cannedleaks_through[] = {
 	{ 0, 0, 0, "quotes (server.c:12)" },
 	{ 0x7f12a40c1500, 64, 18, NULL },
 };
+/* What the graph says of lost blocks: a root of that name, and for an indirect one what is lost. */
+static const struct snap_leak_step cannedleaks_lost[] = {
+	{ 0, 0, 0, "lost" },
+	{ 0x7f12a40c1500, 64, 18, NULL },
+};
 #define CANNEDLEAKS_BLOCK(addr_, size_, birth, holders_, left, inside_, way, count)                \
 	.addr = (addr_), .size = (size_), .birth_ns = (birth), .holders = (holders_),              \
 	.left_out = (left), .inside = (inside_), .steps = (way), .nsteps = (count)
@@ -49,7 +54,8 @@ static const struct snap_leak_block cannedleaks_held[] = {
 		.retained = { 1, 268 } },
 };
 static const struct snap_leak_block cannedleaks_blocks[] = {
-	{ CANNEDLEAKS_BLOCK(0x7f12a40c1f40, 64, 10000000000, 0, 0, false, NULL, 0) },
+	{ CANNEDLEAKS_BLOCK(0x7f12a40c1f40, 64, 10000000000, 0, 0, false, NULL, 0),
+		.through = cannedleaks_lost, .nthrough = 1 },
 	{ CANNEDLEAKS_BLOCK(0x7f12a40c2080, 1 << 20, 20000000000, 2, 0, false, NULL, 0) },
 	{ CANNEDLEAKS_BLOCK(
 		0x7f12a40c3000, 268, 30000000000, 1, 9999990, false, cannedleaks_way, 8) },

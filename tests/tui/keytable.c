@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The key table against itself, the help screen and the bottom lines. */
+#include "src/util/text.h"
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 #include "tui/key_names.h"
 #include "tui/keys.h"
 #include "tui/term.h"
 #include "tui/term_keys.h"
+#include "tui/view_help.h"
 
 char *tigetstr(const char *capability); /* <term.h> has macros for common words */
 
@@ -33,6 +35,42 @@ TEST(every_key_is_in_the_help)
 	CHECK_INT(lines, 1);
 	for (int c = 0; c < COL_COUNT; c++)
 		CHECK(help_has(column_table[c].title, column_table[c].help));
+	paper_close(&p);
+}
+
+/* Each question at the top of the help names a key that there is, and fits narrow screens. */
+TEST(the_help_begins_with_questions)
+{
+	paper_open(&p, 24, 80, false);
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, '?');
+	CHECK_STR(p.ui.help.line[0], "Questions");
+	for (const struct view_help_question *q = view_help_questions; q->question; q++) {
+		bool found = false;
+
+		for (size_t i = 0; i < keys_count; i++)
+			found |= !strncmp(keys_table[i].name, q->key, strlen(q->key));
+		CHECK(found);
+		CHECK(help_has(q->question, q->answer));
+	}
+	paper_close(&p);
+}
+
+/* Long lines go on in the next one; a new width makes new ones. */
+TEST(the_help_is_wrapped)
+{
+	static const int widths[] = { 60, 100, 80, 44 };
+
+	paper_open(&p, 24, 200, false);
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, '?');
+	for (unsigned w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+		paper_resize(&p, 24, widths[w]);
+		refresh_tick(&p.ui);
+		for (size_t i = 0; i < p.ui.help.count; i++)
+			CHECK(text_cells(p.ui.help.line[i]) <= (size_t)widths[w] - 2);
+		CHECK(p.ui.help.count > 200);
+	}
 	paper_close(&p);
 }
 
@@ -338,6 +376,8 @@ int main(void)
 {
 	RUN(the_man_page_has_the_keys);
 	RUN(every_key_is_in_the_help);
+	RUN(the_help_begins_with_questions);
+	RUN(the_help_is_wrapped);
 	RUN(a_key_means_one_thing_in_a_view);
 	RUN(help_and_the_ways_out_work_everywhere);
 	RUN(every_key_has_a_group_that_is_shown);

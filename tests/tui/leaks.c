@@ -255,6 +255,16 @@ TEST(why_tells_who_points_to_it)
 	paper_close(&p);
 }
 
+/* No way leads from a root to what is lost. */
+TEST(why_names_no_way_to_lost_blocks)
+{
+	begin_still(60, 120);
+	scan();
+	paper_keys(&p, "\r");
+	CHECK(sees("definite") && sees("0x7f12a40c1f40") && !sees("every way"));
+	paper_close(&p);
+}
+
 /* A sentence goes on in the next line, also after the terminal has become another size. */
 TEST(why_breaks_its_sentences)
 {
@@ -523,6 +533,7 @@ int main(void)
 	RUN(what_is_suppressed_is_gone_and_can_be_seen);
 	RUN(what_keeps_a_block_alive);
 	RUN(why_tells_who_points_to_it);
+	RUN(why_names_no_way_to_lost_blocks);
 	RUN(why_breaks_its_sentences);
 	RUN(contents_only_after_h);
 	RUN(a_scans_by_itself);

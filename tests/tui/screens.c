@@ -84,7 +84,7 @@ static const struct {
 	{ "past-map", L"Not available for PAST", '9' },
 	{ "replayed", L"END 12:41", 'D' },
 	{ "processes", L"no data", 'd' },
-	{ "help-found", L"scan for leaks", '6' },
+	{ "help-found", L"Leak or cache?", '6' },
 };
 
 static const wchar_t *find_wide(const wchar_t *row, int width, const wchar_t *text)
