@@ -103,7 +103,11 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	infoline_left(&s, 30, STYLE_BOLD, "heaptop");
 	infoline_left(&s, 80, STYLE_INFO, "%s", header_command(snap, width));
 	infoline_elastic(&s, COMMAND_LEAST);
-	infoline_left(&s, 70, STYLE_PLAIN, "pid %d", (int)snap->pid);
+	if (snap->processes)
+		infoline_left(&s, 90, STYLE_MOMENT, " all %" PRIu32 " process%s ", snap->processes,
+			snap->processes == 1 ? "" : "es");
+	else
+		infoline_left(&s, 70, STYLE_PLAIN, "pid %d", (int)snap->pid);
 	/* If the program ended early, /proc was perhaps never read. */
 	if (snap->proc.valid && snap->proc.threads)
 		infoline_left(&s, 50, STYLE_PLAIN, "%" PRIu32 " thr", snap->proc.threads);

@@ -515,7 +515,10 @@ void map_panes_draw(const struct ui *ui)
 	map_panes_make(&p, ui);
 	if (!m || !m->account.known) {
 		draw_text(p.account_y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			m ? m->account.why : "reading the address space");
+			m ? m->account.why
+			: ui->shown && ui->shown->processes
+				? "a map is of one process: choose it in the list (p)"
+				: "reading the address space");
 		return;
 	}
 	account_draw(ui, &p);

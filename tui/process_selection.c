@@ -32,7 +32,12 @@ void process_selection_restore(struct ui *ui, const struct snapshot *s)
 {
 	const struct process_selection *p = selection_of(ui, s);
 
-	ui_message(ui, "now shown: pid %d, %s", (int)s->pid, s->command ? s->command : "?");
+	if (s->processes)
+		ui_message(ui,
+			"now shown: all processes of the launch, those of one program in one row "
+			"where their call stacks are the same");
+	else
+		ui_message(ui, "now shown: pid %d, %s", (int)s->pid, s->command ? s->command : "?");
 	if (!p)
 		return;
 	ui->sites.list = p->list;

@@ -401,8 +401,10 @@ static void threads_draw(struct ui *ui)
 		(unsigned)ui->layout.width);
 	if (!l->count)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			ui->shown ? "no thread has allocated yet"
-				  : "waiting for the first snapshot");
+			!ui->shown	       ? "waiting for the first snapshot"
+			: ui->shown->processes ? "threads are of one process: choose it in the "
+						 "list (p)"
+					       : "no thread has allocated yet");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		threads_draw_row(ui, l->top + i, y + (int)i);
 }

@@ -61,7 +61,11 @@ static void text_when(struct strbuf *out, const struct snapshot *s)
 	char buf[48], when[32], age[UNITS_MAX];
 	bool attached = is_attached(s);
 
-	strbuf_printf(out, "process   pid %d, %s%s%s\n", (int)s->pid, snapshot_state_text(s, buf),
+	if (s->processes)
+		strbuf_printf(out, "process   all %u of the launch, summed", s->processes);
+	else
+		strbuf_printf(out, "process   pid %d", (int)s->pid);
+	strbuf_printf(out, ", %s%s%s\n", snapshot_state_text(s, buf),
 		attached ? ", recorded for " : " after ", units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "%s  %s\n", attached ? "attached" : "started ",
 		clock_iso8601(when, s->start_realtime_ns));

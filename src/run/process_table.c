@@ -38,6 +38,9 @@ struct process_table {
 	struct visit visit[VISITS_MAX];
 	size_t visits;
 	struct process_tree *shown;
+	struct launch_sum *sum; /* NULL: it was never asked for */
+	struct snapshot *sum_now; /* its newest snapshot, or NULL */
+	bool all; /* it is shown */
 	unsigned shows;
 	struct process_row row[PROCESSES_MAX];
 	size_t rows, more;
@@ -77,6 +80,8 @@ void process_table_free(struct process_table *p)
 		return;
 	for (size_t i = 0; i < p->visits; i++)
 		visit_close(&p->visit[i]);
+	snapshot_unref(p->sum_now);
+	launch_sum_free(p->sum);
 	unrecorded_children_free(p->unrecorded);
 	free(p);
 }
@@ -86,9 +91,36 @@ struct process_tree *process_table_current(const struct process_table *p)
 	return p->shown;
 }
 
-void process_table_tick(struct process_table *p, struct histories *h)
+struct launch_sum *process_table_all(const struct process_table *p)
+{
+	return p->all ? p->sum : NULL;
+}
+
+struct snapshot *process_table_sum(struct process_table *p)
+{
+	if (p->sum_now)
+		snapshot_ref(p->sum_now);
+	else
+		errno = ENOMEM;
+	return p->sum_now;
+}
+
+static void sum_tick(struct process_table *p, struct histories *h, struct snapshot *now)
+{
+	struct snapshot *s = p->sum && now ? launch_sum_tick(p->sum, now) : NULL;
+
+	if (!s)
+		return;
+	histories_add(h, s);
+	snapshot_unref(p->sum_now);
+	p->sum_now = s;
+}
+
+void process_table_tick(struct process_table *p, struct histories *h, struct snapshot *now)
 {
 	struct snapshot *s;
+
+	sum_tick(p, h, now);
 
 	for (size_t i = 0; i < p->visits; i++) {
 		struct process_tree *w = p->visit[i].watch;
@@ -257,7 +289,7 @@ static void session_take(struct process_table *p, struct process_tree *w)
 		target_command(row->command, sizeof(row->command), session_identity(s));
 		row_live(row, session_segment(s));
 	}
-	if (row && w == p->shown)
+	if (row && w == p->shown && !p->all)
 		row->shown = true;
 }
 
@@ -342,6 +374,7 @@ static void heads_add(struct process_table *p)
 	row = row_find(p, PROCESSES_ALL);
 	if (!row)
 		return;
+	row->shown = p->all;
 	row->peak_bytes = launch_processes_sum(process_tree_launch(p->main), 0).peak_bytes;
 	row->has_peak = row->peak_bytes > 0;
 }
@@ -453,14 +486,30 @@ static struct visit *visit_find(struct process_table *p, uint64_t id)
 	return NULL;
 }
 
+static int all_show(struct process_table *p, char *msg, size_t cap)
+{
+	if (!p->sum)
+		p->sum = launch_sum_new(p->main);
+	if (!p->sum) {
+		snprintf(msg, cap, "out of memory");
+		return -ENOMEM;
+	}
+	p->all = true;
+	p->shown = p->main;
+	return 0;
+}
+
 int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap)
 {
 	char message[READ_MESSAGE_MAX];
 	struct visit *v = visit_find(p, id);
 	struct process_tree *w;
 
+	if (id == PROCESSES_ALL)
+		return all_show(p, msg, cap);
 	if (id == session_id(process_tree_session(p->main))) {
 		p->shown = p->main;
+		p->all = false;
 		return 0;
 	}
 	if (!v) {
@@ -474,5 +523,6 @@ int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t c
 	}
 	v->shown_at = ++p->shows;
 	p->shown = v->watch;
+	p->all = false;
 	return 0;
 }

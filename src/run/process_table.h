@@ -9,6 +9,7 @@
 
 #include "src/model/processes.h"
 #include "src/run/histories.h"
+#include "src/run/launch_sum.h"
 #include "src/run/process_tree.h"
 
 struct process_table;
@@ -23,12 +24,19 @@ void process_table_free(struct process_table *p);
  * is on the screen.
  */
 size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more);
-/* Shows the process `id` from now on. 0, or -errno and the reason in `msg`. */
+/* Shows the process `id`, or all of the launch (PROCESSES_ALL), from now on. 0, or -errno and the
+ * reason in `msg`. */
 int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap);
-/* The process that is shown. */
+/* The process that is shown; the launched one while all are. */
 struct process_tree *process_table_current(const struct process_table *p);
-/* Reads the open processes that are not shown, so that their trends and their histories in `h` (may
- * be NULL) have no gap. */
-void process_table_tick(struct process_table *p, struct histories *h);
+/* All processes of the launch, while they are shown as one; NULL: they are not. */
+struct launch_sum *process_table_all(const struct process_table *p);
+/*
+ * Reads the open processes that are not shown, so that their trends and their histories in `h` (may
+ * be NULL) have no gap. `now`: the newest snapshot of `main`, or NULL.
+ */
+void process_table_tick(struct process_table *p, struct histories *h, struct snapshot *now);
+/* The newest snapshot of all processes as one: a reference, the caller's. NULL and errno. */
+struct snapshot *process_table_sum(struct process_table *p);
 
 #endif

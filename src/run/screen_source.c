@@ -28,6 +28,8 @@
 #include "src/util/error_hint.h"
 #include "src/util/units.h"
 
+static const char of_one_process[] = "this is done with one process: choose it in the list (p)";
+
 struct screen_source {
 	struct run *run;
 	struct process_table *processes; /* and which of them is on the screen */
@@ -123,6 +125,16 @@ int screen_source_close(struct screen_source *s)
 	return status;
 }
 
+/* Whether all processes are shown as one, which have only figures; then `msg` gets a line. */
+static bool is_refused(const struct screen_source *s, char *msg, size_t cap)
+{
+	bool all = process_table_all(s->processes) != NULL;
+
+	if (all)
+		snprintf(msg, cap, "%s", of_one_process);
+	return all;
+}
+
 /* ---- ticks and waiting ---- */
 
 static struct snapshot *tick(struct screen_source *s)
@@ -134,8 +146,12 @@ static struct snapshot *tick(struct screen_source *s)
 	leaks_record(s);
 	snap = run_tick(s->run);
 	error = errno;
-	process_table_tick(s->processes, histories);
+	process_table_tick(s->processes, histories, snap);
 	errno = error;
+	if (snap && process_table_all(s->processes)) {
+		snapshot_unref(snap);
+		return process_table_sum(s->processes);
+	}
 	if (watch_shown(s) == run_watch(s->run))
 		return snap;
 	snapshot_unref(snap);
@@ -203,6 +219,10 @@ int screen_source_moment_show(void *screen, const struct moment *m, char *msg, s
 	struct screen_source *s = screen;
 	const struct timeline *kept = histories_timeline(run_past(s->run)->histories, s->now);
 
+	if (m->kind == SNAP_PEAK && process_table_all(s->processes)) {
+		snprintf(msg, cap, "what made the peak is known of one process: choose it (p)");
+		return -ENODATA;
+	}
 	if (m->kind == SNAP_PEAK && !(s->now && s->now->totals.has_at_peak)) {
 		snprintf(msg, cap, "this program's recorder does not keep what made the peak");
 		return -ENODATA;
@@ -228,6 +248,11 @@ struct snapshot *screen_source_moment_take(void *screen)
 int screen_source_detail(
 	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out)
 {
+	struct screen_source *s = screen;
+	struct launch_sum *all = process_table_all(s->processes);
+
+	if (of->processes)
+		return all && of->moment == SNAP_NOW ? launch_sum_detail(all, site, out) : -ENODATA;
 	return session_detail(of, site, out);
 }
 
@@ -320,7 +345,7 @@ int screen_source_save(void *screen, const struct snapshot *rows, const struct e
 	struct screen_source *s = screen;
 	struct snapshot saved = *rows;
 
-	if (rows->moment == SNAP_NOW)
+	if (rows->moment == SNAP_NOW && !rows->processes)
 		saved.leaks = screen_leaks_last(s->leaks, session_shown(s));
 	return snapshot_file_save(&saved, e, run_options(s->run), format, msg, cap);
 }
@@ -413,7 +438,7 @@ static struct map_reader *mapping_of_now(struct screen_source *s)
 struct map *screen_source_map(void *screen)
 {
 	struct screen_source *s = screen;
-	struct map_reader *m = mapping_of_now(s);
+	struct map_reader *m = process_table_all(s->processes) ? NULL : mapping_of_now(s);
 
 	if (!m)
 		return NULL;
@@ -425,8 +450,11 @@ struct map *screen_source_map(void *screen)
 int screen_source_mark(void *screen, char *msg, size_t cap)
 {
 	char message[MARKS_MESSAGE_MAX];
-	int rc = session_mark(session_shown(screen), NULL, message);
+	int rc;
 
+	if (is_refused(screen, msg, cap))
+		return -ENODATA;
+	rc = session_mark(session_shown(screen), NULL, message);
 	snprintf(msg, cap, "%s", message);
 	return rc;
 }
@@ -464,6 +492,8 @@ int screen_source_events_follow(void *screen, uint32_t site, char *msg, size_t c
 {
 	struct screen_source *s = screen;
 
+	if (is_refused(s, msg, cap))
+		return -ENODATA;
 	return screen_events_follow(s->events, session_path(session_shown(s)), site, msg, cap);
 }
 
@@ -485,8 +515,11 @@ const struct event_lines *screen_source_events(void *screen)
 
 const struct leaks *screen_source_scan_state(void *screen)
 {
+	static const struct leaks none = { .failed = of_one_process };
 	struct screen_source *s = screen;
 
+	if (process_table_all(s->processes))
+		return &none;
 	return screen_leaks_state(s->leaks, session_shown(s));
 }
 
@@ -494,6 +527,8 @@ int screen_source_scan(void *screen, char *msg, size_t cap)
 {
 	struct screen_source *s = screen;
 
+	if (is_refused(s, msg, cap))
+		return -ENODATA;
 	return screen_leaks_scan(s->leaks, session_shown(s), msg, cap);
 }
 
@@ -561,4 +596,6 @@ void screen_source_rules_set(void *screen, const struct settings *settings)
 
 	config_rules(settings);
 	session_hide_again(run_session(s->run));
+	if (process_table_all(s->processes))
+		launch_sum_hide_again(process_table_all(s->processes));
 }

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 
-from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, listing, need, report, run, run_cases,
+from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, heap_sites, listing, need, report, run, run_cases,
                      scratch, segment_files, target, truth_read, wait_for)
 
 
@@ -157,6 +157,40 @@ def made():
         kill_all(viewer)
         raise
     wait_for(lambda: segment_files() == [], "no segment left")
+
+
+def seen_of(pid):
+    """Its command, live bytes and number of call sites."""
+    seen = json.loads(run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)]).stdout)
+    return seen["process"]["command"][0], seen["totals"]["live_bytes"], len(heap_sites(seen))
+
+
+@case("all processes as one: the sums are those of each, and call sites of one program are one")
+def summed():
+    gate = fifo("gate")
+    two = "cat %s & cat %s & wait" % (gate, gate)
+    viewer = start("p\n:until launch: 3\ng g Enter\n:until all 3 processes\n:wait 2\n:save-display %s\n"
+                   "Tab Tab Tab\n:until threads are of one process\n"
+                   "p\n:save-display %s\n:until 9 ended\n" %
+                   (path_of("sum"), path_of("list")), ["--", "sh", "-c", two])
+    try:
+        screen, rows = shot("sum"), shot("list")
+        pids = [int(pid) for pid in re.findall(r"^ [> ][* ] *(\d+) running", "\n".join(
+            " " + line for line in rows.split("\n")), re.M)]
+        check_equal(len(pids), 3, "the processes: " + rows)
+        seen = [seen_of(pid) for pid in pids]
+        total = sum(live for _, live, _ in seen)
+        shown = re.search(r"([\d.]+)k  peak", screen)
+        check(shown and abs(float(shown.group(1)) * 1024 - total) <= 52, "%d bytes, and %s" % (total, screen))
+        sites = {command: count for command, _, count in seen}  # both cats have the same
+        check_equal(len(sites), 2, "the programs: %s" % seen)
+        shown = re.search(r"of (\d+) sites", screen)
+        check_equal(int(shown.group(1)), sum(sites.values()), "the call sites: %s, %s" % (seen, screen))
+    except BaseException:
+        kill_all(viewer)
+        raise
+    kill_all(viewer)
+    wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
 
 
 @case("processes of other launches are listed, and those that come while one looks")
