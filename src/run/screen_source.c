@@ -23,7 +23,6 @@
 #include "src/session/threads.h"
 #include "src/run/source_search.h"
 #include "src/sym/sym.h"
-#include "src/target/output.h"
 #include "src/util/clock.h"
 #include "src/util/error_hint.h"
 #include "src/util/units.h"
@@ -287,49 +286,12 @@ uint64_t screen_source_now(void *screen)
 	return clock_monotonic_ns();
 }
 
-/* ---- the program's output, and a file ---- */
-
-size_t screen_source_output_lines(void *screen)
+struct output *screen_source_output(const struct screen_source *s)
 {
-	struct screen_source *s = screen;
-
-	return output_lines(run_output(s->run));
+	return run_output(s->run);
 }
 
-void screen_source_output_line(void *screen, size_t i, struct term_line *out)
-{
-	struct screen_source *s = screen;
-
-	output_line(run_output(s->run), i, out);
-}
-
-bool screen_source_output_cursor(void *screen, size_t *line, unsigned *cell)
-{
-	struct screen_source *s = screen;
-
-	return output_cursor(run_output(s->run), line, cell);
-}
-
-void screen_source_output_type(void *screen, const char *bytes, size_t n)
-{
-	struct screen_source *s = screen;
-
-	output_type(run_output(s->run), bytes, n);
-}
-
-void screen_source_output_press(void *screen, enum term_press key)
-{
-	struct screen_source *s = screen;
-
-	output_press(run_output(s->run), key);
-}
-
-void screen_source_output_resize(void *screen, int rows, int cols)
-{
-	struct screen_source *s = screen;
-
-	output_resize(run_output(s->run), rows, cols);
-}
+/* ---- a file ---- */
 
 void screen_source_export_options(void *screen, struct export_options *e)
 {

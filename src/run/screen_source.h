@@ -34,12 +34,8 @@ int screen_source_fds(void *screen, struct pollfd *fds, int max);
 bool screen_source_ready(void *screen);
 uint64_t screen_source_now(void *screen);
 
-size_t screen_source_output_lines(void *screen);
-void screen_source_output_line(void *screen, size_t i, struct term_line *out);
-bool screen_source_output_cursor(void *screen, size_t *line, unsigned *cell);
-void screen_source_output_type(void *screen, const char *bytes, size_t n);
-void screen_source_output_press(void *screen, enum term_press key);
-void screen_source_output_resize(void *screen, int rows, int cols);
+/* The terminal of a launched program; NULL: it has none of its own. */
+struct output *screen_source_output(const struct screen_source *s);
 
 /* Saves `rows`, what is shown, with the last leak scan; `e` is filled by
  * screen_source_export_options and the screen. */

@@ -7,6 +7,7 @@
 
 #include "src/run/failure.h"
 #include "src/run/run.h"
+#include "src/run/screen_output.h"
 #include "src/run/screen_source.h"
 #include "src/run/snapshot_file.h"
 
@@ -36,12 +37,12 @@ static struct tui_source source_make(
 		.fds = screen_source_fds,
 		.ready = screen_source_ready,
 		.now_ns = screen_source_now,
-		.output_lines = own_output ? screen_source_output_lines : NULL,
-		.output_line = own_output ? screen_source_output_line : NULL,
-		.output_resize = own_output ? screen_source_output_resize : NULL,
-		.output_cursor = own_output ? screen_source_output_cursor : NULL,
-		.output_type = own_output ? screen_source_output_type : NULL,
-		.output_press = own_output ? screen_source_output_press : NULL,
+		.output_lines = own_output ? screen_output_lines : NULL,
+		.output_line = own_output ? screen_output_line : NULL,
+		.output_resize = own_output ? screen_output_resize : NULL,
+		.output_cursor = own_output ? screen_output_cursor : NULL,
+		.output_type = own_output ? screen_output_type : NULL,
+		.output_press = own_output ? screen_output_press : NULL,
 		.save = save,
 		.save_formats = snapshot_file_formats(),
 		.moment_show = screen_source_moment_show,
