@@ -8,6 +8,7 @@
 #include "src/marks/mark_command.h"
 #include "src/run/batch.h"
 #include "src/run/config.h"
+#include "src/run/core_target.h"
 #include "src/run/detach_command.h"
 #include "src/run/diff_command.h"
 #include "src/run/event_command.h"
@@ -51,9 +52,24 @@ static int file_report(const struct options *o)
 	case FILE_KIND_REPORT:
 		return still_report_run(o);
 	case FILE_KIND_SEGMENT:
+	case FILE_KIND_CORE:
 		break;
 	}
 	return -1;
+}
+
+/* A core file stays open until the end. */
+static int core_file_open(struct options *o)
+{
+	if (o->mode != OPTIONS_READ)
+		return 0;
+	if (file_kind_of(o->file) == FILE_KIND_CORE)
+		return core_target_open(o);
+	if (o->account)
+		return failure_print_reason(o->account, "only a core file takes a segment");
+	if (o->leak_check && !o->event_format)
+		return failure_print_reason("--leak-check", "the file of -r must be a core file");
+	return 0;
 }
 
 struct arguments {
@@ -98,6 +114,9 @@ static int run_all(void *ctx)
 			"--format", "the file of -r must be a recording of events");
 	if (o.headless)
 		return record_run(&o);
+	status = core_file_open(&o);
+	if (status != 0)
+		return status;
 	status = file_report(&o);
 	if (status >= 0)
 		return status;

@@ -85,9 +85,12 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 {
 	char stop[UNITS_MAX], bytes[UNITS_MAX];
 
-	strbuf_printf(out, "scan      %s%s: the program was stopped for %s, %s read\n",
-		l->at_exit ? "at the program's last instant, " : "", l->how,
-		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
+	strbuf_printf(out, "scan      %s%s: ", l->at_exit ? "at the program's last instant, " : "",
+		l->how);
+	if (l->stop_ns) /* a core file's process cannot be stopped */
+		strbuf_printf(
+			out, "the program was stopped for %s, ", units_duration(stop, l->stop_ns));
+	strbuf_printf(out, "%s read\n", units_bytes(bytes, l->scanned_bytes));
 	if (l->before_exit)
 		strbuf_puts(out,
 			"          it was made before the program had ended: stale words on the "

@@ -110,8 +110,9 @@ static void blocks_prepare(struct leak_pass *s)
 	uint64_t most;
 
 	if (read_totals(s->access.segment, &t) == 0 && t.allocs > t.frees &&
-		proc_read(s->request->pid, false, &p) == 0) {
-		most = p.rss_bytes / BLOCK_LEAST;
+		(s->request->core || proc_read(s->request->pid, false, &p) == 0)) {
+		most = (s->request->core ? s->request->core->file_bytes : p.rss_bytes) /
+		       BLOCK_LEAST;
 		(void)leak_blocks_reserve(&s->blocks,
 			t.allocs - t.frees < most ? (t.allocs - t.frees) / 16 * 17 : most);
 	}
@@ -229,7 +230,7 @@ static void prepare(struct leak_pass *s)
 	if (a->needs_table)
 		a->has_table = leak_live_table_freeze(&s->table);
 	blocks_prepare(s);
-	if (!a->at_exit)
+	if (!a->at_exit && !a->core)
 		leak_live_table_watch(&s->table);
 	if (leak_live_table_read(&s->table, &s->blocks) != 0) {
 		leak_blocks_free(&s->blocks);

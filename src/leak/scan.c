@@ -244,6 +244,7 @@ static struct leak_pass *pass_new(struct read_segment *segment,
 	s->out = out;
 	s->access.segment = segment;
 	s->access.pid = request->pid;
+	s->access.core = request->core;
 	s->access.copying = request->copying;
 	s->access.at_exit = request->at_exit;
 	s->access.progress = request->progress;

@@ -13,6 +13,7 @@ struct leak_object_store;
 
 struct leak_scan_options {
 	pid_t pid; /* as we see it */
+	const struct core *core; /* its core file, which is read instead; NULL: it runs */
 	unsigned roots; /* enum leak_root */
 	unsigned heuristics; /* bit i for enum leak_heuristic i */
 	enum leak_copying copying;

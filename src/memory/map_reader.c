@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shm/layout.h"
+#include "src/core/maps.h"
 #include "src/memory/allocator.h"
 #include "src/memory/ranges.h"
 #include "src/memory/vmas.h"
@@ -29,7 +30,7 @@
 #define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
 struct reading {
-	pid_t pid;
+	const struct map_reader_of *of;
 	struct vmas vmas;
 	struct map_piece *piece;
 	size_t pieces, piece_capacity;
@@ -128,16 +129,24 @@ static void piece_add(
 	r->piece[r->pieces++] = (struct map_piece){ start, end, kind, arena };
 }
 
+static bool page_is_there(const struct reading *r, uint64_t at)
+{
+	struct core_range found;
+
+	if (!r->of->core)
+		return proc_pagemap_present(r->space.pagemap, at);
+	return core_next(r->of->core, at, at + MAP_PAGE_BYTES, &found) && found.own;
+}
+
 /* The library's private memory names itself; the kernel merges it with its own kind only. */
 static uint64_t own_find(struct reading *r, const struct map_vma *v)
 {
 	uint64_t at = v->start, magic, self, bytes;
 
-	while (at < v->end && proc_pagemap_present(r->space.pagemap, at) &&
-		leak_space_word(&r->space, at, &magic) && magic == HT_PRIVATE_MAGIC &&
-		leak_space_word(&r->space, at + 8, &self) && self == at &&
-		leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 && bytes <= v->end - at &&
-		bytes % MAP_PAGE_BYTES == 0)
+	while (at < v->end && page_is_there(r, at) && leak_space_word(&r->space, at, &magic) &&
+		magic == HT_PRIVATE_MAGIC && leak_space_word(&r->space, at + 8, &self) &&
+		self == at && leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 &&
+		bytes <= v->end - at && bytes % MAP_PAGE_BYTES == 0)
 		at += bytes;
 	if (at > v->start)
 		piece_add(r, v->start, at, MAP_OWN, 0);
@@ -151,7 +160,7 @@ static void heaps_find(struct reading *r, const struct map_vma *v)
 	struct leak_glibc_heap heap;
 
 	for (; at >= v->start && at < v->end; at += LEAK_GLIBC_HEAP_BYTES)
-		if (proc_pagemap_present(r->space.pagemap, at) &&
+		if (page_is_there(r, at) &&
 			leak_glibc_heap_at(&r->space, at, at + LEAK_GLIBC_HEAP_BYTES, &heap))
 			piece_add(r, at, heap.end < v->end ? heap.end : v->end, MAP_ARENA,
 				heap.arena);
@@ -271,11 +280,28 @@ static bool span_flags(
 	return true;
 }
 
+/* What a core has was present. */
+static void span_of_core(const struct reading *r, struct map *m, const struct map_span *s)
+{
+	struct core_range found;
+
+	for (uint64_t at = s->start; core_next(r->of->core, at, s->end, &found); at = found.end)
+		for (uint64_t page = found.start / MAP_PAGE_BYTES;
+			found.own && page * MAP_PAGE_BYTES < found.end; page++)
+			m->page[s->page + page - s->start / MAP_PAGE_BYTES].flags =
+				MAP_PAGE_PRESENT;
+}
+
 static int pages_read(const struct reading *r, struct map *m)
 {
 	uint64_t *entries;
 	int rc = 0;
 
+	for (size_t i = 0; r->of->core && i < m->spans; i++)
+		if (m->span[i].is_fine)
+			span_of_core(r, m, &m->span[i]);
+	if (r->of->core)
+		return 0;
 	if (r->space.pagemap < 0)
 		return r->space.pagemap;
 	entries = calloc(PAGEMAP_BATCH, sizeof(*entries));
@@ -317,20 +343,37 @@ static void note_make(struct map_account *a)
 		a->note = "not glibc's allocator: arenas unknown, slack counts as free";
 }
 
-static int reading_run(struct reading *r, const char *path, struct map **out)
+static int core_mappings_read(struct reading *r)
 {
-	int rc = vmas_read(&r->vmas, r->pid);
+	size_t len = 0;
+	char *smaps = core_maps_smaps(r->of->core, &len);
+	int rc = smaps ? vmas_parse(&r->vmas, smaps, len) : -ENOMEM;
+
+	free(smaps);
+	return rc == 0 ? leak_space_open_core(&r->space, r->of->core) : rc;
+}
+
+static int process_mappings_read(struct reading *r)
+{
+	int rc = vmas_read(&r->vmas, r->of->pid);
 
 	if (rc == 0)
-		rc = leak_space_open(&r->space, r->pid);
-	if (rc != 0)
-		return rc;
-	leak_space_by_file(&r->space);
-	rc = blocks_read(r, path);
+		rc = leak_space_open(&r->space, r->of->pid);
+	if (rc == 0)
+		leak_space_by_file(&r->space);
+	return rc;
+}
+
+static int reading_run(struct reading *r, struct map **out)
+{
+	int rc = r->of->core ? core_mappings_read(r) : process_mappings_read(r);
+
+	if (rc == 0)
+		rc = blocks_read(r, r->of->path);
 	if (rc != 0)
 		return rc;
 	allocator_find(r);
-	r->stack_bytes = stack_limit(r->pid);
+	r->stack_bytes = r->of->core ? 0 : stack_limit(r->of->pid);
 	live_pieces_find(r);
 	r->in.vma = r->vmas.vma;
 	r->in.vmas = r->vmas.count;
@@ -353,19 +396,19 @@ static struct map *map_empty(const char *why)
 	return m;
 }
 
-struct map *map_reader_read(const char *path, pid_t pid, const struct map_account *before)
+struct map *map_reader_read(const struct map_reader_of *of, const struct map_account *before)
 {
-	struct reading r = { .pid = pid, .space = { .pagemap = -1 } };
+	struct reading r = { .of = of, .space = { .pagemap = -1 } };
 	uint64_t start = clock_monotonic_ns(), cpu = clock_thread_cpu_ns();
 	struct map *m = NULL;
 	int rc;
 
-	if (pid == 0)
+	if (of->pid == 0)
 		return map_empty("the process cannot be seen from here");
 	r.allocator_known = before && before->allocator_known;
 	r.in.glibc = r.allocator_known && before->glibc;
 	oom_score_raise();
-	rc = reading_run(&r, path, &m);
+	rc = reading_run(&r, &m);
 	if (rc != 0) {
 		map_unref(m);
 		m = map_empty(why_not(rc));
@@ -402,7 +445,7 @@ uint64_t map_reader_every_ns(const struct map_account *a, uint64_t least_ns, uin
 
 struct map_reader {
 	char *path;
-	pid_t pid;
+	struct map_reader_of of;
 	const void *owner;
 	int fd; /* the thread writes to it when it has finished */
 	bool is_busy;
@@ -413,14 +456,15 @@ struct map_reader {
 	uint64_t least_ns; /* between two readings */
 };
 
-struct map_reader *map_reader_new(const char *path, pid_t pid, const void *owner)
+struct map_reader *map_reader_new(const struct map_reader_of *of, const void *owner)
 {
 	struct map_reader *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->path = strdup(path);
-	m->pid = pid;
+	m->path = strdup(of->path);
+	m->of = *of;
+	m->of.path = m->path;
 	m->owner = owner;
 	m->least_ns = MAP_READER_FIRST_NS;
 	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -454,7 +498,7 @@ static void *mapping_run(void *ctx)
 {
 	struct map_reader *m = ctx;
 
-	m->made = map_reader_read(m->path, m->pid, m->newest ? &m->newest->account : NULL);
+	m->made = map_reader_read(&m->of, m->newest ? &m->newest->account : NULL);
 	if (m->made)
 		m->made->owner = m->owner;
 	eventfd_write(m->fd, 1);

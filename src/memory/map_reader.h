@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "src/core/core.h"
 #include "src/model/map.h"
 
 /* The screen spaces its first readings more closely: a program that just started still grows. */
@@ -19,12 +20,18 @@
 /* However long a reading takes: an older map would be mistaken for the present state. */
 #define MAP_READER_MOST_NS UINT64_C(10000000000)
 
+/* What a map is made of. */
+struct map_reader_of {
+	const char *path; /* of the segment */
+	pid_t pid; /* 0: the process is not visible from here */
+	const struct core *core; /* its core file, which is read instead; NULL: it runs */
+};
+
 /*
- * Makes a map; the caller owns one reference. On failure its account gives the reason. `path`: of
- * the segment; `pid` 0: the process is not visible from here; `before`: the account of an earlier
- * map of that segment, or NULL. NULL: out of memory.
+ * Makes a map; the caller owns one reference. On failure its account gives the reason. `before`:
+ * the account of an earlier map of that segment, or NULL. NULL: out of memory.
  */
-struct map *map_reader_read(const char *path, pid_t pid, const struct map_account *before);
+struct map *map_reader_read(const struct map_reader_of *of, const struct map_account *before);
 /*
  * The interval from the start of a reading, which was `ago_ns` ago, to the start of the next: at
  * least `least_ns`, else ten times its processor time, at most MAP_READER_MOST_NS, and never ending
@@ -34,7 +41,7 @@ uint64_t map_reader_every_ns(const struct map_account *a, uint64_t least_ns, uin
 
 struct map_reader;
 /* For the snapshots of one image; maps keep a reference to their owner. NULL: out of memory. */
-struct map_reader *map_reader_new(const char *path, pid_t pid, const void *owner);
+struct map_reader *map_reader_new(const struct map_reader_of *of, const void *owner);
 /* Waits for a reading in progress. */
 void map_reader_free(struct map_reader *m);
 bool map_reader_is_of(const struct map_reader *m, const char *path, const void *owner);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/memory/map_reader.h"
 #include "src/util/clock.h"
 
 /* The shortest interval (map_reader_every_ns makes it longer); also the delay of the first reading,
@@ -32,29 +31,29 @@ static void resident_take(struct resident *r, const char *path, const struct map
 	r->account = *a;
 }
 
-void resident_update(struct resident *r, const char *path, pid_t pid)
+void resident_update(struct resident *r, const struct map_reader_of *of)
 {
 	uint64_t now = clock_monotonic_ns(), cpu_ns = clock_process_cpu_ns(), every = EVERY_NS;
 	struct map *m;
 
 	if (now < r->due_ns)
 		return;
-	m = map_reader_read(path, pid, resident_last(r, path));
+	m = map_reader_read(of, resident_last(r, of->path));
 	r->cost_ns = clock_process_cpu_ns() - cpu_ns;
 	if (m) {
 		every = map_reader_every_ns(&m->account, EVERY_NS, clock_monotonic_ns() - now);
-		resident_take(r, path, &m->account);
+		resident_take(r, of->path, &m->account);
 	}
 	map_unref(m);
 	r->due_ns = now + every;
 }
 
-void resident_read_last(struct resident *r, const char *path, pid_t pid)
+void resident_read_last(struct resident *r, const struct map_reader_of *of)
 {
-	if (resident_last(r, path) && r->cost_ns > QUICK_NS)
+	if (resident_last(r, of->path) && r->cost_ns > QUICK_NS)
 		return;
 	r->due_ns = 0;
-	resident_update(r, path, pid);
+	resident_update(r, of);
 }
 
 const struct map_account *resident_last(const struct resident *r, const char *path)

@@ -6,8 +6,7 @@
 #ifndef SRC_MEMORY_RESIDENT_H
 #define SRC_MEMORY_RESIDENT_H
 
-#include <sys/types.h>
-
+#include "src/memory/map_reader.h"
 #include "src/model/map.h"
 
 struct resident {
@@ -19,10 +18,10 @@ struct resident {
 
 /* Schedules the first reading for when there is something to see; the program starts now. */
 void resident_start(struct resident *r, uint64_t started_ns);
-/* Reads the image that has its segment at `path`, if a reading is due. */
-void resident_update(struct resident *r, const char *path, pid_t pid);
+/* Reads an image, if a reading is due. */
+void resident_update(struct resident *r, const struct map_reader_of *of);
 /* The same before it is due, if it is too quick to be noticed: the program is about to end. */
-void resident_read_last(struct resident *r, const char *path, pid_t pid);
+void resident_read_last(struct resident *r, const struct map_reader_of *of);
 /* The last reading if it is of that image, since another image has other sites; or NULL. */
 const struct map_account *resident_last(const struct resident *r, const char *path);
 void resident_free(struct resident *r);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/core/open.h"
 #include "src/record/event_file.h"
 #include "src/record/json_report.h"
 #include "src/record/recording.h"
@@ -17,6 +18,7 @@ static const struct {
 	{ FILE_KIND_RECORDING, recording_is },
 	{ FILE_KIND_REPORT, json_report_is },
 	{ FILE_KIND_EVENTS, event_file_is },
+	{ FILE_KIND_CORE, core_is },
 };
 
 enum file_kind file_kind_of(const char *path)

@@ -32,7 +32,7 @@ static void end_await(struct headless *t)
 	bool go_on = o->mode != OPTIONS_READ;
 
 	/* One scan of an attached program is all that is asked for. */
-	if (o->leak_check && !o->leak_every_ns && o->mode == OPTIONS_ATTACH) {
+	if (o->leak_check && !o->leak_every_ns && o->mode != OPTIONS_RUN) {
 		leak_request_make(t->leaks);
 		go_on = false;
 	}

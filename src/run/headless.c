@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "src/export/formats.h"
+#include "src/run/core_target.h"
 #include "src/run/failure.h"
 #include "src/run/output_file.h"
 #include "src/run/selection.h"
@@ -53,17 +54,17 @@ int headless_open(struct headless *t, const struct options *o, int stream)
 
 void headless_memory_read(struct headless *t)
 {
-	struct session *s = run_session(t->run);
+	const struct map_reader_of of = core_target_map_of(t->options, run_session(t->run));
 
-	resident_update(&t->resident, session_path(s), session_pid(s));
+	resident_update(&t->resident, &of);
 }
 
 /* The program is about to be asked to end, or we are. */
 static void memory_read_last(struct headless *t)
 {
-	struct session *s = run_session(t->run);
+	const struct map_reader_of of = core_target_map_of(t->options, run_session(t->run));
 
-	resident_read_last(&t->resident, session_path(s), session_pid(s));
+	resident_read_last(&t->resident, &of);
 }
 
 const struct map_account *headless_memory(const struct headless *t)

@@ -9,6 +9,7 @@
 
 #include "src/export/export.h"
 #include "src/scan/leak_summary.h"
+#include "src/run/core_target.h"
 #include "src/run/leak_children.h"
 #include "src/run/leak_scans.h"
 #include "src/run/output_file.h"
@@ -58,10 +59,11 @@ static struct leak_scan_options request_make(const struct leak_request *q, const
 /* Reads resident memory now: the program stands still, and there is no better moment. */
 static void resident_read(struct leak_request *q)
 {
-	struct session *s = run_session(q->run);
+	const struct map_reader_of of =
+		core_target_map_of(run_options(q->run), run_session(q->run));
 
 	q->resident->due_ns = 0;
-	resident_update(q->resident, session_path(s), session_pid(s));
+	resident_update(q->resident, &of);
 }
 
 /* Scans a running process in this thread. */

@@ -3,12 +3,14 @@
 #include "src/run/leak_scans.h"
 
 #include "src/run/process_tree.h"
+#include "src/run/core_target.h"
 
 struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
 {
 	const struct options *o = run_options(r);
 
 	return (struct leak_scan_options){ .pid = pid,
+		.core = core_target_core(o),
 		.roots = o->leak_roots,
 		.heuristics = o->leak_heuristics,
 		.copying = (enum leak_copying)o->leak_copying,

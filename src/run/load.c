@@ -11,6 +11,7 @@
 #include "src/model/moment.h"
 #include "src/record/json_report.h"
 #include "src/run/at_time.h"
+#include "src/run/core_target.h"
 #include "src/run/event_command.h"
 #include "src/run/failure.h"
 #include "src/run/file_kind.h"
@@ -19,9 +20,12 @@
 
 #define NAMES_TIMEOUT_NS UINT64_C(60000000000) /* as a report waits for names */
 
-static struct snapshot *segment_load(const char *path, const struct options *o)
+static struct snapshot *segment_load(
+	const char *path, const struct options *o, const struct liveness_core *core)
 {
-	const struct session_options options = { .debuginfod = o->debuginfod, .may_be_copy = true };
+	const struct session_options options = {
+		.debuginfod = o->debuginfod, .may_be_copy = true, .core = core
+	};
 	char message[READ_MESSAGE_MAX];
 	struct session *session = session_open(path, &options, message);
 	struct snapshot *s;
@@ -36,6 +40,21 @@ static struct snapshot *segment_load(const char *path, const struct options *o)
 	if (!s)
 		failure_print_errno("cannot read the segment", errno);
 	session_close(session);
+	return s;
+}
+
+static struct snapshot *core_load(const char *path, const struct options *o)
+{
+	struct options of = *o;
+	struct snapshot *s = NULL;
+
+	of.file = path;
+	of.account = NULL;
+	of.core = NULL;
+	if (core_target_open(&of) != 0)
+		return NULL;
+	s = segment_load(core_target_path(&of), o, core_target_session(&of));
+	core_target_close(&of);
 	return s;
 }
 
@@ -147,8 +166,10 @@ struct snapshot *load_open(const char *file, const struct options *o)
 		return event_command_load(path, at);
 	case FILE_KIND_REPORT:
 		return still_moment(report_load(path), at, file);
+	case FILE_KIND_CORE:
+		return still_moment(core_load(path, o), at, file);
 	case FILE_KIND_SEGMENT:
 		break;
 	}
-	return still_moment(segment_load(path, o), at, file);
+	return still_moment(segment_load(path, o, NULL), at, file);
 }

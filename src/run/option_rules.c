@@ -57,7 +57,8 @@ enum fact {
 	ATTACH_TIMEOUT = 1ull << 55,
 	FREE_STACKS = 1ull << 56,
 	FAULTS = 1ull << 57,
-	CLIENT_REQUESTS = 1ull << 58
+	CLIENT_REQUESTS = 1ull << 58,
+	LEAK_EVERY = 1ull << 59
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -103,7 +104,9 @@ static const struct rule {
 	{ LEAK_CHECK_ONCE, BATCH, 0,
 		"--leak-check requires a report; with -b, use --leak-check=every:TIME" },
 	{ GEN_SUPPRESSIONS, BATCH, 0, "--gen-suppressions requires a text report: not with -b" },
-	{ LEAK_CHECK, 0, RUN | ATTACH, "--leak-check requires a COMMAND or -a PID" },
+	{ LEAK_CHECK, 0, RUN | ATTACH | READ,
+		"--leak-check requires a COMMAND, -a PID or -r CORE" },
+	{ LEAK_EVERY, 0, RUN | ATTACH, "--leak-check=every requires a COMMAND or -a PID" },
 	{ FAIL_UNFREED, 0, RUN, "--fail-on unfreed requires a COMMAND" },
 	{ FAIL_ON, SAMPLED, 0,
 		"--fail-on requires every block to be recorded: not with --sample or "
@@ -171,6 +174,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->nsuppressions, SUPPRESSIONS },
 		{ o->leak_check, LEAK_CHECK },
 		{ o->leak_check && !o->leak_every_ns, LEAK_CHECK_ONCE },
+		{ o->leak_every_ns, LEAK_EVERY },
 		{ o->value_given, VALUE },
 		{ export_formats[o->format].weighted, WEIGHTED },
 		{ o->format > OPTIONS_JUNIT, DOCUMENT },

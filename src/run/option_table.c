@@ -83,7 +83,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 		"wait SECS at most for a safe point (default 30)" },
 	{ KEY_KEEP, "keep", NULL, FLAG(attach.keep), "with -a: leave the process recorded" },
 	{ KEY_DETACH, "detach", "PID", option_attach_detach, 0, "end the recording of running processes" },
-	{ 'r', "read", "FILE", option_values_read, 0, "read a recording, report or segment left behind" },
+	{ 'r', "read", "FILE", option_values_read, 0, "read a recording, report, segment or core file" },
 	{ KEY_DIFF, "diff", "FILE", option_values_diff, 0,
 		"compare two runs: A B, or A1 A2... -- B1 B2..." },
 	{ 'l', "list", NULL, option_values_list, 0, "list recorded processes and what dead ones left" },

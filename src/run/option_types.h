@@ -81,6 +81,8 @@ enum options_follow {
 	OPTIONS_FOLLOW_NO
 };
 
+struct core_target;
+
 #define OPTIONS_PIDS_MAX  32u
 #define OPTIONS_ATTACH_NS UINT64_C(30000000000)
 
@@ -126,6 +128,8 @@ struct options {
 	struct options_attach attach;
 	struct options_far far;
 	const char *file;
+	const char *account; /* -r CORE: the segment that the user names; NULL: none */
+	struct core_target *core; /* `file` is a core file, and is open; NULL: it is none */
 	struct options_side diff[2]; /* A and B */
 	/* Output. With neither batch nor report: the screen. */
 	bool batch;

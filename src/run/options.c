@@ -160,6 +160,15 @@ static bool tree_process_take(struct options *o, char *const argv[], int before)
 	return true;
 }
 
+/* -r CORE SEGMENT, where getopt_long stopped. */
+static bool account_take(struct options *o, char *const argv[], int before)
+{
+	if (o->mode != OPTIONS_READ || o->account || !argv[optind] || optind != before)
+		return false;
+	o->account = argv[optind++];
+	return true;
+}
+
 /* A place on another machine, or with --serve a process, where getopt_long stopped; not after "--".
  */
 static bool far_word_take(struct options *o, char *const argv[], int *status, FILE *err)
@@ -259,6 +268,8 @@ static int words_take(int argc, char *const argv[], struct options *o, FILE *out
 		if (key == -1 && o->mode == OPTIONS_DIFF && diff_files_take(o, argv, before))
 			continue;
 		if (key == -1 && tree_process_take(o, argv, before))
+			continue;
+		if (key == -1 && account_take(o, argv, before))
 			continue;
 		if (key == -1 && far_word_take(o, argv, &status, err))
 			continue;

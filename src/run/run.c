@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/run/core_target.h"
 #include "src/run/event_option.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
@@ -54,6 +55,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 			.elsewhere = far ? far_run_elsewhere(far) : NULL,
 			.pid = pid,
 			.faults = r->options->faults,
+			.core = core_target_session(r->options),
 			.may_be_copy = r->options->mode == OPTIONS_READ,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
 	char message[READ_MESSAGE_MAX];
@@ -203,7 +205,7 @@ static int program_open(struct run *r, const struct winsize *screen)
 	case OPTIONS_ATTACH:
 		return open_attach(r);
 	case OPTIONS_READ:
-		return watch_start(r, r->options->file, 0, 0);
+		return watch_start(r, core_target_path(r->options), 0, 0);
 	case OPTIONS_FAR:
 		return open_far(r);
 	case OPTIONS_NONE:

@@ -13,6 +13,7 @@
 #include "src/export/text.h"
 #include "src/leak/analysis/suppressions.h"
 #include "src/proc/proc.h"
+#include "src/run/core_target.h"
 #include "src/run/leak_scans.h"
 #include "src/util/units.h"
 
@@ -62,7 +63,7 @@ int screen_leaks_scan(struct screen_leaks *l, struct session *session, char *msg
 	struct scan_control *s = control_of(l, session);
 	int rc = -ENOMEM;
 
-	if (s && !session_alive(session))
+	if (s && !session_alive(session) && !core_target_core(run_options(l->run)))
 		rc = -ESRCH;
 	else if (s)
 		rc = scan_control_start(s);

@@ -10,6 +10,7 @@
 #include "src/marks/marks.h"
 #include "src/memory/map_reader.h"
 #include "src/run/config.h"
+#include "src/run/core_target.h"
 #include "src/run/settings_file.h"
 #include "src/run/exit_scan.h"
 #include "src/run/failure.h"
@@ -392,8 +393,11 @@ static struct map_reader *mapping_of_now(struct screen_source *s)
 		map_reader_free(s->mapping);
 		s->mapping = NULL;
 	}
-	if (!s->mapping)
-		s->mapping = map_reader_new(session_path(session), session_pid(session), session);
+	if (!s->mapping) {
+		const struct map_reader_of of = core_target_map_of(run_options(s->run), session);
+
+		s->mapping = map_reader_new(&of, session);
+	}
 	return s->mapping;
 }
 
@@ -525,7 +529,11 @@ int screen_source_suppress(void *screen, const struct snapshot *snap,
 
 long screen_source_bytes(void *screen, uint64_t addr, void *out, size_t bytes)
 {
-	return screen_leaks_bytes(session_shown(screen), addr, out, bytes);
+	const struct core *core =
+		core_target_core(run_options(((struct screen_source *)screen)->run));
+
+	return core ? core_read(core, addr, out, bytes)
+		    : screen_leaks_bytes(session_shown(screen), addr, out, bytes);
 }
 
 /* ---- settings ---- */

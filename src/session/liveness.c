@@ -62,6 +62,8 @@ const char *liveness_copy_notice(struct liveness *h, int pid, uint64_t uptime_ns
 {
 	char when[UNITS_MAX];
 
+	if (h->is_core)
+		return h->text;
 	snprintf(h->text, sizeof(h->text),
 		"a copy of the segment of process %d, made while it ran: its heap %s after its "
 		"start",
@@ -76,6 +78,14 @@ void liveness_open(struct liveness *h, const struct read_segment *s, const struc
 		.segment = read_path(s),
 		.renamed = !has_segment_name(s),
 		.forked_by = id->forked ? id->ppid : 0 };
+}
+
+enum snap_state liveness_of_core(struct liveness *h, const struct liveness_core *core, int *signal)
+{
+	h->is_core = true;
+	memcpy(h->text, core->notice, sizeof(h->text));
+	*signal = core->signal;
+	return core->signal ? SNAP_KILLED : SNAP_COPY;
 }
 
 struct census {
@@ -174,6 +184,8 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
 	uint32_t recorded = t->state;
 
+	if (h->is_core)
+		return h->text;
 	if (t->commit_failed > 0 && t->untracked_blocks > 0 && is_full(h))
 		return h->text;
 	if (h->without >= LEFT_AFTER)

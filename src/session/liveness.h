@@ -15,6 +15,15 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
+#define LIVENESS_CORE_MAX 512
+
+/* The segment is that of a core file. */
+struct liveness_core {
+	char notice[LIVENESS_CORE_MAX]; /* a line on the core */
+	pid_t pid;
+	int signal; /* that ended the process; 0: it ran on */
+};
+
 struct liveness {
 	uint64_t due_ns; /* of the next check */
 	unsigned without; /* checks in a row that did not find the segment mapped */
@@ -25,7 +34,8 @@ struct liveness {
 	bool fork_alone; /* children that it forks are no longer recorded */
 	const char *segment; /* the segment's path */
 	bool full; /* its file system was full when the segment could not grow */
-	char text[256]; /* the notice */
+	bool is_core; /* the process is that of a core file */
+	char text[LIVENESS_CORE_MAX]; /* the notice */
 };
 
 /* The process's pid as we see it, or the one it had; 0: it is not visible from here. */
@@ -40,6 +50,8 @@ const char *liveness_copy_notice(struct liveness *h, int pid, uint64_t uptime_ns
 /* `s` must outlive this. `alone`: its children are not to be recorded. */
 void liveness_open(struct liveness *h, const struct read_segment *s, const struct read_identity *id,
 	bool alone);
+/* The segment is that of a core file. The state of its process, and in *signal what ended it. */
+enum snap_state liveness_of_core(struct liveness *h, const struct liveness_core *core, int *signal);
 /* Checks a process that records (`state`), as often as its cost allows. */
 void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, pid_t pid);
 /*

@@ -164,8 +164,12 @@ struct session *session_open(const char *path, const struct session_options *o, 
 		s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
 	liveness_open(&s->liveness, s->segment, &s->identity, o->alone);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
-	if (o->may_be_copy && liveness_is_copy(s->segment, &s->identity, s->pid))
+	if (o->core) {
+		s->pid = o->core->pid;
+		s->state = liveness_of_core(&s->liveness, o->core, &s->signal);
+	} else if (o->may_be_copy && liveness_is_copy(s->segment, &s->identity, s->pid)) {
 		s->state = SNAP_COPY;
+	}
 	if (o->faults)
 		faults_start(&s->faults, s->pid);
 	return s;
@@ -447,7 +451,7 @@ static void fill_head(
 	h->start_realtime_ns = s->identity.created_realtime_ns;
 	h->now_realtime_ns = clock_realtime_ns();
 	/* The clock of a program that ended before the session opened stopped then. */
-	if (s->state == SNAP_GONE || s->state == SNAP_COPY ||
+	if (s->liveness.is_core || s->state == SNAP_GONE || s->state == SNAP_COPY ||
 		(s->state == SNAP_EXITED && s->exit_status < 0))
 		now = t->clock_ns;
 	else if (s->ended_ns)
@@ -548,11 +552,7 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 	if (rc != 0)
 		return rc;
 	*out = (struct snap_detail){ .id = site };
-	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
-		out->sizes[i].allocs = h.size_allocs[i];
-		out->sizes[i].live_blocks = totals_rest(h.size_allocs[i], h.size_frees[i]);
-	}
-	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
+	totals_detail_fill(out, &h);
 	live_walk_detail(&s->live_walk, site, of->uptime_ns, out);
 	threads_of_site(s->segment, site, out);
 	live_by_thread_fill_site(&s->live_walk.alive, out);

@@ -8,6 +8,7 @@
 
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
+#include "src/session/liveness.h"
 #include "src/session/sampling_control.h"
 
 struct session;
@@ -28,6 +29,7 @@ struct session_options {
 	 * segment; changed between ticks only, and as long as the session. NULL: it is here. */
 	const struct far_moment *far;
 	const struct sym_elsewhere *elsewhere; /* where its files are searched for then */
+	const struct liveness_core *core; /* NULL: none */
 };
 
 /* Opens and holds the segment at `path`. NULL and one line in `message` (READ_MESSAGE_MAX). */

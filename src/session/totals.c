@@ -97,6 +97,15 @@ void totals_at_peak_fill(struct snap_totals *out, const struct read_site *sites,
 		out->peak_live_bytes = out->at_peak_bytes;
 }
 
+void totals_detail_fill(struct snap_detail *out, const struct ht_hist *h)
+{
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		out->sizes[i].allocs = h->size_allocs[i];
+		out->sizes[i].live_blocks = totals_rest(h->size_allocs[i], h->size_frees[i]);
+	}
+	memcpy(out->lifetimes, h->life, sizeof(out->lifetimes));
+}
+
 void totals_histograms_fill(struct snapshot *h, const struct read_totals *t)
 {
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)

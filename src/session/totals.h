@@ -16,6 +16,8 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t);
 struct model_site totals_site(uint32_t id, const struct read_site *in);
 /* The sums of the sites at the peak. The peak is at least that: it may have moved on since. */
 void totals_at_peak_fill(struct snap_totals *out, const struct read_site *sites, size_t count);
+/* Sizes and lifetimes of a site. */
+void totals_detail_fill(struct snap_detail *out, const struct ht_hist *h);
 /* Sizes, lifetimes and the history of live bytes. */
 void totals_histograms_fill(struct snapshot *h, const struct read_totals *t);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "src/run/core_target.h"
 #include "src/run/failure.h"
 #include "src/run/run.h"
 #include "src/run/screen_output.h"
@@ -28,8 +29,9 @@ static struct tui_source source_make(
 {
 	const struct snap_attach *attach = run_attach_facts(r);
 	bool running = o->mode != OPTIONS_READ, own_output = run_output(r) != NULL;
-	bool live = running && !(attach && attach->how == SNAP_ATTACH_OUTSIDE);
+	bool scans, live = running && !(attach && attach->how == SNAP_ATTACH_OUTSIDE);
 
+	scans = live || core_target_core(o) != NULL;
 	return (struct tui_source){
 		.ctx = s,
 		.tick = screen_source_tick,
@@ -52,7 +54,7 @@ static struct tui_source source_make(
 		.detach = running ? screen_source_detach : NULL,
 		.keep = screen_source_keep,
 		.sample = live ? screen_source_sample : NULL,
-		.map = running ? screen_source_map : NULL,
+		.map = running || core_target_core(o) ? screen_source_map : NULL,
 		.mark = live ? screen_source_mark : NULL,
 		.mark_name = screen_source_mark_name,
 		.since = screen_source_since,
@@ -61,13 +63,13 @@ static struct tui_source source_make(
 		.events_follow = live ? screen_source_events_follow : NULL,
 		.events_stop = screen_source_events_stop,
 		.events = screen_source_events,
-		.leaks = live ? screen_source_scan_state : NULL,
-		.leaks_scan = live ? screen_source_scan : NULL,
-		.leaks_cancel = live ? screen_source_scan_cancel : NULL,
+		.leaks = scans ? screen_source_scan_state : NULL,
+		.leaks_scan = scans ? screen_source_scan : NULL,
+		.leaks_cancel = scans ? screen_source_scan_cancel : NULL,
 		.leaks_release = live && o->hold ? screen_source_scan_release : NULL,
 		.leaks_every = live ? screen_source_scan_every : NULL,
-		.leaks_suppress = live ? screen_source_suppress : NULL,
-		.bytes = live ? screen_source_bytes : NULL,
+		.leaks_suppress = scans ? screen_source_suppress : NULL,
+		.bytes = scans ? screen_source_bytes : NULL,
 		.source_text = screen_source_text,
 		.source_forget = screen_source_text_forget,
 		.hide_rules = screen_source_hide_rules,

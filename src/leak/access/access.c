@@ -8,13 +8,16 @@
 
 #include "src/leak/access/consent_access.h"
 #include "src/leak/access/copy_access.h"
+#include "src/leak/access/core_access.h"
 #include "src/leak/access/lent_access.h"
 #include "src/leak/access/stop_access.h"
 #include "src/util/clock.h"
 
 void leak_access_prepare(struct leak_access *a)
 {
-	a->direct = a->copying == LEAK_COPY_NEVER ? &leak_stop_access : &leak_copy_access;
+	a->direct = a->core			    ? &leak_core_access
+		    : a->copying == LEAK_COPY_NEVER ? &leak_stop_access
+						    : &leak_copy_access;
 	a->ops = a->direct;
 	a->needs_table = a->has_table = false;
 	a->direct->prepare(a);
@@ -79,7 +82,7 @@ int leak_access_take(struct leak_access *a)
 	a->start_ns = clock_monotonic_ns();
 	if (rc == 0)
 		rc = a->direct->take(a);
-	return !a->lock.others && is_refused(a, rc) ? help_take(a, rc) : rc;
+	return !a->core && !a->lock.others && is_refused(a, rc) ? help_take(a, rc) : rc;
 }
 
 int leak_access_open(struct leak_access *a)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The interface of the four ways to get the memory of a process for a leak scan (README.md), and
+ * The interface of the five ways to get the memory of a process for a leak scan (README.md), and
  * the state that they share. The ways implement it, access.c chooses among them, and a scan calls
  * access.h. On the thread that stops the process (stop.h).
  */
@@ -71,6 +71,7 @@ struct leak_access {
 	/* The request, the caller's. */
 	struct read_segment *segment;
 	pid_t pid;
+	const struct core *core; /* it is a core file's; NULL: it runs */
 	enum leak_copying copying;
 	bool at_rest; /* no thread is to be inside malloc, or a hook, at the instant */
 	struct leak_range malloc_code; /* where that is */

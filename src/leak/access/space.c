@@ -20,6 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "src/core/maps.h"
 #include "src/leak/access/lent_memory.h"
 #include "src/proc/proc.h"
 #include "src/util/sorted.h"
@@ -144,6 +145,15 @@ int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_c
 	return got < 0 ? (int)got : -EIO;
 }
 
+int leak_space_open_core(struct leak_space *s, const struct core *core)
+{
+	size_t len = 0;
+
+	*s = (struct leak_space){ .pid = core->pid, .pagemap = -1, .core = core };
+	s->text = core_maps_text(core, &len);
+	return s->text ? maps_take(s, len) : -ENOMEM;
+}
+
 void leak_space_by_file(struct leak_space *s)
 {
 	s->by_file = true;
@@ -236,6 +246,8 @@ static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t 
 	struct iovec here = { buf, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
 
+	if (s->core)
+		return core_read(s->core, addr, buf, bytes);
 	if (s->lent)
 		return leak_lent_memory_read(s->lent, s->server, HT_COOP_READ, addr, buf, bytes);
 	if (s->by_file)
@@ -342,6 +354,15 @@ static uint64_t page_seek(struct leak_space *s, uint64_t addr, uint64_t end, siz
 	return addr;
 }
 
+/* The page of the first data in [addr, end). */
+static uint64_t core_seek(const struct leak_space *s, uint64_t addr, uint64_t end)
+{
+	struct core_range r;
+	uint64_t found = core_next(s->core, addr, end, &r) ? r.start & ~(uint64_t)(PAGE - 1) : end;
+
+	return found > addr ? found : addr;
+}
+
 uint64_t leak_space_skip_untouched(struct leak_space *s, uint64_t addr, uint64_t end, size_t *pages)
 {
 	size_t i = sorted_through(SORTED_BY(s->map, s->maps, end), addr);
@@ -350,6 +371,8 @@ uint64_t leak_space_skip_untouched(struct leak_space *s, uint64_t addr, uint64_t
 	*pages = SEEK_PAGES;
 	if (!m || m->start > addr) /* between mappings */
 		return m ? least(m->start, end) : end;
+	if (s->core)
+		return core_seek(s, addr, end);
 	if (m->shared) /* a missing page does not mean missing data there */
 		return addr;
 	end = (least(end, m->end) + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -448,6 +471,23 @@ static void pages_stream(
 	}
 }
 
+/* Reads what a core has of [start, end). */
+static void core_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+{
+	struct core_range r;
+
+	while (start < end && core_next(s->core, start, end, &r)) {
+		uint64_t from = (r.start + WORD - 1) & ~(WORD - 1);
+
+		start = r.end;
+		if (!r.known)
+			s->unread_bytes += r.end - r.start;
+		else if (from < (r.end & ~(WORD - 1)))
+			present_stream(s, from, r.end & ~(WORD - 1), false, visit, ctx);
+	}
+}
+
 /* Gives the kept words of [start, end). */
 static void kept_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
@@ -466,6 +506,10 @@ void leak_space_stream(
 {
 	start = (start + WORD - 1) & ~(WORD - 1);
 	end &= ~(WORD - 1);
+	if (s->core) {
+		core_stream(s, start, end, visit, ctx);
+		return;
+	}
 	while (start < end) {
 		const struct leak_map *m = s->is_copy ? leak_space_map(s, start) : NULL;
 		uint64_t to = m ? least(m->end, end) : end;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/core/core.h"
 #include "src/leak/access/map.h"
 #include "src/leak/access/mapped_file.h"
 #include "src/leak/access/pages.h"
@@ -36,6 +37,7 @@ struct leak_space {
 	bool shared_seen; /* it has pages that it shares with other processes since a fork */
 	bool seekless; /* the kernel cannot seek the next populated page: each entry is read */
 	struct leak_pages_cache *pages; /* leak_space_freeze; NULL: nothing is cached */
+	const struct core *core; /* leak_space_open_core */
 	struct read_coop *lent; /* leak_space_open_lent */
 	enum ht_coop_server server;
 	struct leak_map *map;
@@ -59,6 +61,8 @@ struct leak_space {
 int leak_space_open(struct leak_space *s, pid_t pid);
 /* The same for a process whose library reads for us, or for its copy. */
 int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server);
+/* The same for a core file, which must outlive it. */
+int leak_space_open_core(struct leak_space *s, const struct core *core);
 void leak_space_close(struct leak_space *s);
 /*
  * From now on words come from /proc/PID/mem. It takes the same rights, but no system call that a

@@ -95,9 +95,10 @@ static size_t words_get(struct leak_word_reader *h, struct leak_word *w, size_t 
 {
 	if (count == 0)
 		return 0;
-	return h->space->lent			 ? words_lent(h, w, count)
-	       : leak_space_has_shared(h->space) ? words_of_page(h->space, w, count)
-						 : words_read(h, w, count);
+	if (h->space->lent)
+		return words_lent(h, w, count);
+	return h->space->core || leak_space_has_shared(h->space) ? words_of_page(h->space, w, count)
+								 : words_read(h, w, count);
 }
 
 static void memory_read(void *ctx, struct leak_word *w, size_t count)

@@ -79,7 +79,7 @@ struct leak_names *leak_names_new(const struct leak_root_context *found,
 	n->stack_bytes = stack_bytes / 4 * 3;
 	n->stack = calloc(found->threads + 1, sizeof(*n->stack));
 	snprintf(n->root, sizeof(n->root), "/proc/%d/root", (int)found->space->pid);
-	if (access(n->root, X_OK) != 0)
+	if (found->space->core || access(n->root, X_OK) != 0)
 		*n->root = '\0'; /* it has ended, or is another user's: most see the same files */
 	n->dirs = (struct debugfile_dirs){
 		.root = n->root, .debug_dir = "/usr/lib/debug", .stop = stop
@@ -227,7 +227,7 @@ static void thread_text(struct leak_names *n, size_t i, char *out, size_t cap)
 		s->has_comm = true;
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)n->found->space->pid,
 			tid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = n->found->space->core ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 		got = fd < 0 ? 0 : read(fd, comm, sizeof(comm));
 		if (fd >= 0)
 			close(fd);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whether a segment is that of a core's process (agree.h): its pid, when it began, where the
+ * library says that its own data are (a new image of the same process has them elsewhere), and the
+ * modules: paths, addresses, build-ids.
+ */
+#include "src/core/agree.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shm/copy.h"
+#include "src/read/read.h"
+
+#define PAGE	     4096u
+#define HEADERS_MOST 32u
+#define DELETED	     " (deleted)"
+
+struct agreement {
+	const struct core *c;
+	struct read_segment *segment;
+	const char *path;
+	char *message;
+};
+
+__attribute__((format(printf, 2, 3))) static int differ(
+	const struct agreement *a, const char *format, ...)
+{
+	size_t at = (size_t)snprintf(a->message, CORE_MESSAGE_MAX,
+		"%.80s is not the segment of %.60s: ", a->path, a->c->path);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(a->message + at, CORE_MESSAGE_MAX - at, format, args);
+	va_end(args);
+	return -ESTALE;
+}
+
+/* ---- the process ---- */
+
+static int process_check(const struct agreement *a, const struct read_identity *id)
+{
+	if (id->pid != a->c->pid)
+		return differ(
+			a, "process %d, and the core is of process %d", id->pid, (int)a->c->pid);
+	if (id->created_realtime_ns > (uint64_t)a->c->written_ns)
+		return differ(a, "it was made after the core was written");
+	return 0;
+}
+
+/* The name of a segment that the library made itself says whose it is: PID-START-GENERATION. */
+static int name_check(const struct agreement *a, const struct read_identity *id)
+{
+	for (size_t i = 0; i < a->c->files; i++) {
+		const char *slash = strrchr(a->c->file[i].path, '/');
+		unsigned long long start;
+		unsigned pid, generation;
+
+		if (!slash ||
+			sscanf(slash, "/heaptop-%u-%llu-%u", &pid, &start, &generation) != 3 ||
+			pid != (unsigned)id->pid)
+			continue;
+		if (start != id->start_ticks)
+			return differ(
+				a, "another process with the same pid: it started at another time");
+		if (generation != id->exec_gen)
+			return differ(a, "image %u of the process, and the core is of image %u",
+				id->exec_gen, generation);
+		return 0;
+	}
+	return 0;
+}
+
+/* The library's data are where this image of the process, and no other, has them. */
+static int image_check(const struct agreement *a)
+{
+	uint64_t at = read_copy_at(a->segment), magic;
+	const struct core_load *l = at ? core_load_at(a->c, at) : NULL;
+
+	if (at && !l && a->c->file_bytes >= a->c->whole_bytes)
+		return differ(a, "another image of the program: exec came in between");
+	if (l && core_read_own(a->c, at, &magic, sizeof(magic)) == sizeof(magic) &&
+		magic != HT_COPY_MAGIC)
+		return differ(a, "another image of the program: exec came in between");
+	return 0;
+}
+
+/* ---- modules ---- */
+
+/* The build-id in a note of `page`, the beginning of a file: its bytes, 0: none. */
+static size_t note_id(
+	const unsigned char *page, size_t bytes, const Elf64_Phdr *p, const unsigned char **id)
+{
+	uint64_t at = p->p_offset, end = p->p_offset + p->p_filesz;
+	Elf64_Nhdr n;
+
+	if (p->p_offset > bytes || p->p_filesz > bytes - p->p_offset)
+		return 0;
+	while (end - at >= sizeof(n)) {
+		uint64_t name = at + sizeof(n), desc, next;
+
+		memcpy(&n, page + at, sizeof(n));
+		desc = name + ((n.n_namesz + UINT64_C(3)) & ~UINT64_C(3));
+		next = desc + ((n.n_descsz + UINT64_C(3)) & ~UINT64_C(3));
+		if (next > end)
+			return 0;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+			memcmp(page + name, "GNU", 4) == 0) {
+			*id = page + desc;
+			return n.n_descsz;
+		}
+		at = next;
+	}
+	return 0;
+}
+
+static size_t page_id(const unsigned char *page, size_t bytes, const unsigned char **id)
+{
+	Elf64_Phdr p;
+	Elf64_Ehdr h;
+	size_t found = 0;
+
+	if (bytes < sizeof(h))
+		return 0;
+	memcpy(&h, page, sizeof(h));
+	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_phentsize != sizeof(p) ||
+		h.e_phnum > HEADERS_MOST || h.e_phoff > bytes ||
+		h.e_phnum * sizeof(p) > bytes - h.e_phoff)
+		return 0;
+	for (unsigned i = 0; i < h.e_phnum && found == 0; i++) {
+		memcpy(&p, page + h.e_phoff + i * sizeof(p), sizeof(p));
+		if (p.p_type == PT_NOTE)
+			found = note_id(page, bytes, &p, id);
+	}
+	return found;
+}
+
+static bool path_is(const char *mapped, const char *path)
+{
+	size_t len = strlen(path);
+
+	return strncmp(mapped, path, len) == 0 &&
+	       (mapped[len] == '\0' || strcmp(mapped + len, DELETED) == 0);
+}
+
+/* Where the core has this path; NULL: nowhere. */
+static const struct core_file *path_find(const struct core *c, const char *path)
+{
+	for (size_t i = 0; i < c->files; i++)
+		if (path_is(c->file[i].path, path))
+			return &c->file[i];
+	return NULL;
+}
+
+static int build_id_check(const struct agreement *a, const struct read_module *m)
+{
+	unsigned char page[PAGE];
+	const unsigned char *id;
+	ssize_t got = core_read_own(a->c, m->start, page, sizeof(page));
+	size_t bytes = got > 0 ? page_id(page, (size_t)got, &id) : 0;
+
+	if (bytes == 0 || m->build_id_bytes == 0 ||
+		(bytes == m->build_id_bytes && memcmp(id, m->build_id, bytes) == 0))
+		return 0;
+	return differ(a, "%.100s has another build-id", m->path);
+}
+
+/* A module that was unloaded is no longer in the core, or something else is in its place; the
+ * program itself stays. */
+static int module_check(const struct agreement *a, const struct read_module *m, bool is_program)
+{
+	const struct core_file *f = core_file_at(a->c, m->start);
+
+	if (f && f->start == m->start && path_is(f->path, m->path))
+		return build_id_check(a, m);
+	if (!is_program)
+		return 0;
+	f = path_find(a->c, m->path);
+	if (f)
+		return differ(a, "%.80s is at %#" PRIx64 ", and in the core at %#" PRIx64, m->path,
+			m->start, f->start);
+	return differ(a, "%.100s is not in the core", m->path);
+}
+
+static int modules_check(const struct agreement *a, const struct read_identity *id)
+{
+	struct read_totals t;
+	int rc = read_totals(a->segment, &t);
+
+	if (rc != 0)
+		return rc;
+	if (a->c->files == 0)
+		return 0; /* cut short: nothing is known of them */
+	for (uint32_t i = 0; i <= t.modules && rc == 0; i++) {
+		struct read_module m;
+
+		if (read_module(a->segment, i, &m) == 0 && m.path[0] == '/')
+			rc = module_check(a, &m, strcmp(m.path, id->exe) == 0);
+	}
+	return rc;
+}
+
+int core_agree_check(const struct core *c, const char *segment, char *message)
+{
+	struct agreement a = {
+		.c = c, .segment = read_open(segment, message), .path = segment, .message = message
+	};
+	struct read_identity id;
+	int rc;
+
+	if (!a.segment)
+		return -ENODATA;
+	rc = read_identity(a.segment, &id);
+	if (rc == 0)
+		rc = process_check(&a, &id);
+	if (rc == 0)
+		rc = name_check(&a, &id);
+	if (rc == 0)
+		rc = image_check(&a);
+	if (rc == 0)
+		rc = modules_check(&a, &id);
+	read_close(a.segment);
+	if (rc != 0 && !*message)
+		snprintf(message, CORE_MESSAGE_MAX, "%.120s: %s", segment, strerror(-rc));
+	return rc;
+}
