@@ -132,15 +132,19 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 static void text_before(struct strbuf *out, const struct snapshot *s)
 {
 	const struct snap_totals *t = &s->totals;
-	char found[UNITS_MAX + 8], blocks[UNITS_MAX + 8], rest[UNITS_MAX + 8];
+	char found[UNITS_MAX + 8], blocks[UNITS_MAX + 8], rest[UNITS_MAX + 8], share[UNITS_MAX];
+	uint64_t freed = t->before_found_bytes > t->before_bytes
+				 ? t->before_found_bytes - t->before_bytes
+				 : 0;
 
 	if (!t->has_before || s->attach.how == SNAP_ATTACH_OUTSIDE)
 		return;
 	strbuf_printf(out, "before    %s byte%s in %s block%s were there at attach; ",
 		units_exact(found, t->before_found_bytes), units_plural(t->before_found_bytes),
 		units_exact(blocks, t->before_found_blocks), units_plural(t->before_found_blocks));
-	strbuf_printf(out, "%s in %s still are\n", units_exact(rest, t->before_bytes),
-		units_exact(blocks, t->before_blocks));
+	strbuf_printf(out, "%s in %s still are (%s%% freed since)\n",
+		units_exact(rest, t->before_bytes), units_exact(blocks, t->before_blocks),
+		units_percent(share, freed, t->before_found_bytes));
 }
 
 static void text_traffic(

@@ -87,6 +87,9 @@ const struct column_set_info column_sets[COLUMNS_SETS] = {
 	[COLUMNS_LEAKS] = { "leaks", COL_GROWTH, 10,
 		{ COL_LIVE, COL_BLOCKS, COL_FREED_SHARE, COL_AGE, COL_GROWTH, COL_LINE, COL_RATE,
 			COL_KEPT, COL_ALLOCS, COL_AVG } },
+	[COLUMNS_TURNOVER] = { "turnover", COL_FREED_SHARE, 8,
+		{ COL_LIVE, COL_FREED_SHARE, COL_BLOCKS, COL_ALLOCS, COL_LINE, COL_RATE, COL_AVG,
+			COL_TREND } },
 };
 
 int column_find(const char *key)

@@ -63,6 +63,7 @@ enum column_set {
 	COLUMNS_CHURN, /* what allocates most, however soon it is freed */
 	COLUMNS_PEAK, /* what made the peak */
 	COLUMNS_LEAKS, /* what is not freed */
+	COLUMNS_TURNOVER, /* what is freed and replaced, and what never changes */
 	COLUMNS_SETS
 };
 

@@ -148,6 +148,22 @@ def left():
     asked.end()
 
 
+@case("of what was there before, what has turned over since differs from what never changes")
+def turned():
+    asked = Asked.take()
+    asked.ask("keep 50")
+    attach(asked)
+    asked.ask("drop 20")
+    status, out, err = finish(viewer("-b", "-n", "1", "-s", "freedshare", "-F", '"before attach"', "-a", asked.pid), asked)
+    check_equal(status, 0, err)
+    rows = re.findall(r" ([0-9.]+) \S+ attach, <= (\S+ \S+)", out)
+    check("FREED%" in out and len(rows) > 2, out)
+    check_equal({(share, size) for share, size in rows if share != "0"}, {("40.0", "1 KB")}, "what has turned over")
+    detach(asked.pid)
+    check_left(asked)
+    asked.end()
+
+
 @case("a later viewer says what is known of the attaching, and that another has detached")
 def by_another():
     asked = Asked.take()

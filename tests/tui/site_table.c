@@ -60,6 +60,10 @@ TEST(sets_of_columns)
 	CHECK(paper_find(&p, "ALLOC/S▼ BYTES/S   TEMP/S") >= 0 && paper_find(&p, "churn") >= 0);
 	CHECK(paper_find(&p, "RATE") < 0);
 	paper_keys(&p, "ccc");
+	CHECK_INT(p.ui.sort, COL_FREED_SHARE);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "FREED%▼") >= 0 && paper_find(&p, "turnover") >= 0);
+	paper_keys(&p, "c");
 	CHECK_INT(p.ui.sort, COL_LIVE);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "3RATE") >= 0);
