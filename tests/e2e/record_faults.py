@@ -20,6 +20,7 @@ KINDS = ("--record", "--record-events")
 FILE = os.path.join(scratch, "file")
 ROUNDS = 1000 if "SOAK" in os.environ else 10
 CHILDREN = 200
+SEEDED = 60000  # blocks: takes some milliseconds to read
 STOPPED_S = 6  # a program writes events for 5 s after they were asked to
 
 
@@ -302,6 +303,27 @@ def unnoticed():
         kept, lost = kept_and_lost()
         check_equal(kept + lost, 3, "blocks kept, %d, and events lost" % kept)
         check_equal("events were lost" in said, lost > 0, "what is said: " + said)
+
+
+@case("what a thread allocates while the blocks that were there are read is kept, or counts as lost")
+def seeded():
+    """The blocks go to the lowest addresses, which are read first; the thread looks only at each 32nd event."""
+    for _ in range(3):
+        fresh()
+        with Asked() as program:
+            program.ask("keep %d" % SEEDED)
+            program.ask("drop 24")
+            program.ask("turn 1000")
+            with recorder("--record-events", program.process.pid) as viewer:
+                while viewer.poll() is None and not (os.path.exists(FILE) and os.path.getsize(FILE) > 100):
+                    pass  # that is when it begins to read them
+                for _ in range(24):
+                    program.ask("keep 1")
+                program.end()
+                check_equal(viewer.wait(60), 0, "status of the recorder")
+                viewer.communicate()
+        kept, lost = kept_and_lost()
+        check(kept + lost >= SEEDED, "%d blocks of %d, and %d events lost" % (kept, SEEDED, lost))
 
 
 @case("a recorder that is stopped for longer than the program waits for it says what it lost")
