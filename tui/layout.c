@@ -125,6 +125,7 @@ static const struct {
 };
 #define COLUMNS (sizeof(column_order) / sizeof(column_order[0]))
 _Static_assert(COLUMNS == COL_COUNT, "each column has a place");
+_Static_assert(COL_COUNT <= 64, "layout_kind.hidden has a bit for each");
 
 enum column layout_usual(unsigned at)
 {

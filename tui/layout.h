@@ -76,7 +76,7 @@ struct layout_kind {
 	bool retained; /* a leak scan has found what call sites retain */
 	bool faults; /* page faults are known by call site */
 	bool grouped; /* rows are groups and show their number of sites */
-	unsigned hidden; /* bit i: column i was switched off; never the site's */
+	uint64_t hidden; /* bit i: column i was switched off; never the site's */
 };
 /* The columns of the site table in this width, left to right. Returns how many. */
 unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT]);

@@ -73,15 +73,15 @@ const char *settings_sync_column_key(unsigned table, unsigned column)
 	return c->cells ? title_key(c->title) : NULL;
 }
 
-static unsigned columns_off(const struct settings *s, unsigned table)
+static uint64_t columns_off(const struct settings *s, unsigned table)
 {
-	unsigned off = 0;
+	uint64_t off = 0;
 
 	for (unsigned i = 0; i < settings_sync_columns(table); i++)
 		if (settings_sync_column_key(table, i) &&
 			settings_is_off(
 				s, (enum settings_table)table, settings_sync_column_key(table, i)))
-			off |= 1u << i;
+			off |= UINT64_C(1) << i;
 	return off;
 }
 
@@ -98,7 +98,7 @@ static void columns_apply(struct ui *ui)
 		ui->look.cells[c] = (unsigned char)settings_width(&ui->settings, (enum column)c);
 	ui->columns_off = columns_off(&ui->settings, SETTINGS_SITES);
 	for (unsigned t = SETTINGS_SITES + 1; t < SETTINGS_TABLES; t++)
-		*settings_sync_table(t)->off = columns_off(&ui->settings, t);
+		*settings_sync_table(t)->off = (unsigned)columns_off(&ui->settings, t);
 }
 
 void settings_sync_column_switch(struct ui *ui, unsigned table, unsigned column)

@@ -359,7 +359,7 @@ struct ui {
 	unsigned ticks;
 	/* What the user chose. */
 	struct settings settings; /* updated by settings_sync_collect */
-	unsigned columns_off; /* of the sites' table: bit i is column i */
+	uint64_t columns_off; /* of the sites' table: bit i is column i */
 	struct layout_look look; /* of its columns */
 	enum column sort;
 	enum column_set set; /* of the columns of Sites */

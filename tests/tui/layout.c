@@ -116,7 +116,8 @@ TEST(columns_fit_every_width)
 			.sampled = i & 1, .grouped = i & 2, .retained = i & 4 });
 	/* Each switched off, and all: the site stays. */
 	for (unsigned i = 0; i <= COL_COUNT; i++)
-		check_columns((struct layout_kind){ .hidden = i < COL_COUNT ? 1u << i : ~0u });
+		check_columns((struct layout_kind){
+			.hidden = i < COL_COUNT ? UINT64_C(1) << i : UINT64_MAX });
 }
 
 static bool sampled_column(int width, bool sampled, enum column column)
@@ -171,7 +172,7 @@ TEST(the_column_that_sorts_is_always_shown)
 			struct layout_column out[COL_COUNT];
 			struct layout_kind kind = { .sort = c % COL_COUNT,
 				.sampled = c >= COL_COUNT,
-				.hidden = c & 1 ? 1u << c % COL_COUNT : 0 };
+				.hidden = c & 1 ? UINT64_C(1) << c % COL_COUNT : 0 };
 			unsigned n = layout_columns(w, kind, out);
 			int x = 1;
 
@@ -220,7 +221,7 @@ TEST(sets_of_columns)
 			struct layout_column out[COL_COUNT];
 			struct layout_kind kind = { .set = (enum column_set)set,
 				.sort = (int)column_sets[set].sort,
-				.hidden = 1u << COL_AGE };
+				.hidden = UINT64_C(1) << COL_AGE };
 			unsigned n = layout_columns(w, kind, out);
 			int x = 1;
 
