@@ -50,30 +50,9 @@ void action_move_pair(struct ui *ui, int motion, int key)
 
 static unsigned *action_shift_of(struct ui *ui)
 {
-	switch (ui->stack[ui->depth - 1]) {
-	case VIEW_DETAIL:
+	if (ui_view(ui) == view_table[VIEW_DETAIL])
 		return &ui->detail.shift;
-	case VIEW_OUTPUT:
-		return &ui->output.shift;
-	case VIEW_SITES:
-	case VIEW_TREE:
-	case VIEW_SIZES:
-	case VIEW_MODULES:
-	case VIEW_THREADS:
-	case VIEW_LEAKS:
-	case VIEW_EVENTS:
-	case VIEW_WHY:
-	case VIEW_MAP:
-	case VIEW_MARKS:
-	case VIEW_FREES:
-	case VIEW_HOLDERS:
-	case VIEW_HELP:
-	case VIEW_SETTINGS:
-	case VIEW_PROCESSES:
-	case VIEW_COUNT:
-		break;
-	}
-	return &ui->sites.shift;
+	return ui_view(ui) == view_table[VIEW_OUTPUT] ? &ui->output.shift : &ui->sites.shift;
 }
 
 void action_shift(struct ui *ui, int cells, int key)

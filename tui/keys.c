@@ -21,6 +21,7 @@
 #include "tui/shown_moment.h"
 #include "tui/term_keys.h"
 #include "tui/settings_sync.h"
+#include "tui/view_contents.h"
 #include "tui/view_detail.h"
 #include "tui/view_events.h"
 #include "tui/view_frees.h"
@@ -181,7 +182,7 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "A", { 'A', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_every, 0, PLACE_HINT, "auto-scan",
 		NULL, NULL, "ask how often to scan automatically: every 0.1 s or more, or 0" },
 	{ LEAK, "K", { 'K', 0 }, IN_LEAKS, view_leaks_kind, 0, PLACE_HINT, "kinds", NULL, NULL,
-		"next kinds: lost and growing, each of them alone, ..., all" },
+		"next kinds: lost and growing, each alone, ..., all, and by head" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_LEAKS, view_leaks_why, 0, PLACE_BAR,
 		"Why", NULL, NULL,
 		"all about the row: blocks, pointers to them, call stack (also F7)" },
@@ -197,6 +198,10 @@ const struct key_binding keys_table[] = {
 		"wrong frees: mismatched, twice, of no block; and back" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_FREES, view_frees_stacks, 0, PLACE_BAR,
 		"Stacks", "Hide", view_frees_is_open, "in Wrong frees: both call stacks, and without them" },
+	{ LEAK, "U", { 'U', 0 }, IN_DATA | IN_CONTENTS | CHANGES, view_contents_show, 0, PLACE_HELP, NULL,
+		NULL, NULL, "equal blocks and zeros by call site, read from a copy" },
+	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_CONTENTS, view_contents_enter, 0,
+		PLACE_BAR, "Detail", NULL, NULL, "in Contents: the call site" },
 	{ LEAK, "Right l", { KEY_RIGHT, 'l', '+', 0 }, IN_HOLDERS, view_holders_turn, 1, PLACE_HINT,
 		"open", NULL, NULL, "in Holders: open the line, or move to its first child" },
 	{ LEAK, "Left h", { KEY_LEFT, 'h', '-', 0 }, IN_HOLDERS, view_holders_turn, 0, PLACE_HINT,
@@ -223,7 +228,7 @@ const struct key_binding keys_table[] = {
 	{ TABLE, "o", { 'o', 0 }, IN_TABLES & ~IN_LEAKS, action_hold, 0, PLACE_HINT, "hold order", "release order",
 		action_is_held, "hold the order of the rows; their values keep updating" },
 	{ TABLE, "g", { 'g', 0 }, IN_SITES, group_ask, 0, PLACE_HINT, "group", NULL, NULL,
-		"group by caller, function, file, module or thread; gg: first row" },
+		"group by caller, function, file, module, type or thread; gg: first row" },
 	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_TICKED, action_freeze, 0, PLACE_HINT, "freeze", "unfreeze",
 		action_is_frozen, "freeze the rows (also Z), and go on; the header keeps updating" },
 	{ SHOW, "M", { 'M', 0 }, IN_DATA, action_kinds, 0, PLACE_HINT, "memory", NULL, NULL,

@@ -126,9 +126,10 @@ struct tui_source {
 	const struct leaks *(*leaks)(void *ctx);
 	/*
 	 * Begins a scan: 0, or -errno and a line in `msg`. And cancels it. NULL, as are the
-	 * following: nothing can be scanned, `leaks` has the results of a recording.
+	 * following: nothing can be scanned, `leaks` has the results of a recording. `contents`:
+	 * with zeros and copies in blocks, which takes a copy of the program.
 	 */
-	int (*leaks_scan)(void *ctx, char *msg, size_t cap);
+	int (*leaks_scan)(void *ctx, bool contents, char *msg, size_t cap);
 	void (*leaks_cancel)(void *ctx);
 	/* Releases a program that is held at exit. False: it is not held. NULL: it never is. */
 	bool (*leaks_release)(void *ctx);

@@ -213,6 +213,12 @@ struct holders_state {
 	unsigned opens; /* so many */
 };
 
+struct contents_state {
+	struct list list;
+	uint32_t *row; /* owned: of each line, its index in the result */
+	unsigned version; /* of the result */
+};
+
 struct events_state {
 	struct list list;
 	struct event_line *copy; /* owned: the lines of `held`; NULL: the list follows the end */
@@ -405,6 +411,7 @@ struct ui {
 	struct marks_state marks;
 	struct frees_state frees;
 	struct holders_state holders;
+	struct contents_state contents;
 	struct ignored *ignored; /* owned, or NULL */
 	struct moments_state moments;
 	struct detail_state detail;

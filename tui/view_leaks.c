@@ -106,7 +106,7 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 	}
 	if (ui_view(ui) != view_table[VIEW_HOLDERS])
 		leaks_go(ui);
-	if (ui->source->leaks_scan(ui->source->ctx, text, sizeof(text)) != 0)
+	if (ui->source->leaks_scan(ui->source->ctx, false, text, sizeof(text)) != 0)
 		ui_message(ui, "%s", text);
 }
 
@@ -180,7 +180,7 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 
 bool view_leaks_cancel(struct ui *ui)
 {
-	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY | IN_HOLDERS);
+	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY | IN_HOLDERS | IN_CONTENTS);
 
 	if (!here || !leak_facts_is_scanning(leak_list_state(ui)))
 		return false;

@@ -4,6 +4,7 @@
 #include "tui/view_events.h"
 #include "tui/view_frees.h"
 #include "tui/view_help.h"
+#include "tui/view_contents.h"
 #include "tui/view_holders.h"
 #include "tui/view_leaks.h"
 #include "tui/view_map.h"
@@ -33,6 +34,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_MARKS] = &view_marks,
 	[VIEW_FREES] = &view_frees,
 	[VIEW_HOLDERS] = &view_holders,
+	[VIEW_CONTENTS] = &view_contents,
 	[VIEW_HELP] = &view_help,
 	[VIEW_SETTINGS] = &view_settings,
 	[VIEW_PROCESSES] = &view_processes,

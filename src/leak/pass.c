@@ -159,6 +159,39 @@ static void dtvs_mark(struct leak_pass *s)
 	}
 }
 
+/* ---- contents ---- */
+
+static ssize_t contents_read(void *ctx, uint64_t addr, void *out, size_t bytes)
+{
+	struct leak_space *space = &((struct leak_pass *)ctx)->access.space;
+	const struct leak_map *m = leak_space_map(space, addr);
+
+	if (!m || m->kept) /* the copy has something else there */
+		return -1;
+	bytes = bytes < m->end - addr ? bytes : (size_t)(m->end - addr);
+	return leak_space_read(space, addr, out, bytes, leak_space_has_shared(space));
+}
+
+static bool contents_are_stopped(void *ctx)
+{
+	return leak_space_cancelled(&((struct leak_pass *)ctx)->access.space);
+}
+
+/* From a copy alone. Without memory for it, the scan has none. */
+static int contents_find(struct leak_pass *s)
+{
+	const struct leak_contents_memory memory = { s, contents_read, contents_are_stopped };
+	int rc;
+
+	leak_contents_free(&s->out->contents);
+	s->out->has_contents = false;
+	if (!s->request->contents || !s->out->access.copied)
+		return 0;
+	rc = leak_contents_find(&s->out->contents, &s->blocks, &memory);
+	s->out->has_contents = rc == 0;
+	return rc == -ECANCELED ? rc : 0;
+}
+
 static int memory_read(struct leak_pass *s)
 {
 	struct leak_roots roots = { .kinds = s->request->roots,
@@ -183,6 +216,8 @@ static int memory_read(struct leak_pass *s)
 	rc = continued(s, 0);
 	if (rc == 0)
 		rc = leak_word_reader_explain(&s->graph, &s->access.space);
+	if (rc == 0)
+		rc = contents_find(s);
 	s->out->devices = roots.devices;
 	s->out->unknown = roots.unknown;
 	return rc;

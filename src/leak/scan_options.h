@@ -27,6 +27,9 @@ struct leak_scan_options {
 	void (*inspect)(void *ctx, const struct leak_holders *h);
 	void *inspect_ctx;
 	bool holders; /* what each root holds, and what each call site retains */
+	/* Zeros and copies in blocks, if a copy of the process can be read: it must not stand still
+	 * for it. */
+	bool contents;
 	struct leak_object_store *store; /* keeps object files for later scans; may be NULL */
 	bool behind; /* keep which lost blocks point to which, for suppressions */
 	struct leak_progress *progress; /* may be NULL */

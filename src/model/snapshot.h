@@ -418,6 +418,15 @@ struct snap_cycle {
 	struct snap_leak_sum retained; /* what would go with them, themselves included */
 };
 
+/* What is in a call site's blocks. Never exported: it says something of contents. */
+struct snap_contents {
+	uint32_t site; /* id; 0 in a sum */
+	struct snap_leak_sum read; /* the blocks that were read */
+	struct snap_leak_sum zero; /* nothing but zeros */
+	struct snap_leak_sum tail; /* blocks that end in many zeros, and the bytes of these */
+	struct snap_leak_sum copies; /* equal to a block before, of whichever site */
+};
+
 /* One of a series of scans. */
 struct snap_leak_round {
 	unsigned number; /* from 1 on */
@@ -453,6 +462,11 @@ struct snap_leaks {
 	struct snap_leak_sum typed; /* blocks with a vtable, by which their class is known */
 	const struct snap_cycle *cycles; /* most bytes first */
 	size_t ncycles;
+	const struct snap_contents *contents; /* by site, if requested */
+	size_t ncontents;
+	struct snap_contents all_contents;
+	bool contents_whole; /* of all blocks */
+	const char *no_contents; /* requested, but: why not */
 	const struct snap_leak_round *rounds; /* all scans so far, in a series */
 	size_t nrounds;
 	uint64_t stop_ns, scan_ns;

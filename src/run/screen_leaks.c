@@ -58,7 +58,8 @@ const struct leaks *screen_leaks_state(struct screen_leaks *l, struct session *s
 	return scans ? scan_control_state(scans) : &none;
 }
 
-int screen_leaks_scan(struct screen_leaks *l, struct session *session, char *msg, size_t cap)
+int screen_leaks_scan(
+	struct screen_leaks *l, struct session *session, bool contents, char *msg, size_t cap)
 {
 	struct scan_control *s = control_of(l, session);
 	int rc = -ENOMEM;
@@ -66,7 +67,7 @@ int screen_leaks_scan(struct screen_leaks *l, struct session *session, char *msg
 	if (s && !session_alive(session) && !core_target_core(run_options(l->run)))
 		rc = -ESRCH;
 	else if (s)
-		rc = scan_control_start(s);
+		rc = contents ? scan_control_start_contents(s) : scan_control_start(s);
 	if (rc == -EBUSY && scan_control_state(s)->phase == LEAKS_ENDING)
 		snprintf(msg, cap, "the previous scan is still ending: try again");
 	else if (rc == -EBUSY)

@@ -17,7 +17,8 @@ struct screen_leaks *screen_leaks_new(struct run *r);
 /* Ends a scan that is under way: the process is let go before this returns. */
 void screen_leaks_free(struct screen_leaks *l);
 const struct leaks *screen_leaks_state(struct screen_leaks *l, struct session *s);
-int screen_leaks_scan(struct screen_leaks *l, struct session *s, char *msg, size_t cap);
+int screen_leaks_scan(
+	struct screen_leaks *l, struct session *s, bool contents, char *msg, size_t cap);
 void screen_leaks_cancel(struct screen_leaks *l);
 void screen_leaks_every(struct screen_leaks *l, struct session *s, uint64_t ns);
 int screen_leaks_suppress(struct screen_leaks *l, struct session *s, const struct snapshot *snap,

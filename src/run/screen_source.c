@@ -185,7 +185,7 @@ struct snapshot *screen_source_tick(void *screen, const char **error)
 	if (!now)
 		*error = error_hint_line(why, sizeof(why), "cannot read the segment", errno);
 	if (program_asks_scan(session_shown(s)))
-		(void)screen_leaks_scan(s->leaks, session_shown(s), line, sizeof(line));
+		(void)screen_leaks_scan(s->leaks, session_shown(s), false, line, sizeof(line));
 	screen_leaks_tick(s->leaks, session_shown(s), now);
 	snapshot_unref(s->now);
 	s->now = now;
@@ -489,13 +489,13 @@ const struct leaks *screen_source_scan_state(void *screen)
 	return screen_leaks_state(s->leaks, session_shown(s));
 }
 
-int screen_source_scan(void *screen, char *msg, size_t cap)
+int screen_source_scan(void *screen, bool contents, char *msg, size_t cap)
 {
 	struct screen_source *s = screen;
 
 	if (is_refused(s, msg, cap))
 		return -ENODATA;
-	return screen_leaks_scan(s->leaks, session_shown(s), msg, cap);
+	return screen_leaks_scan(s->leaks, session_shown(s), contents, msg, cap);
 }
 
 void screen_source_scan_cancel(void *screen)

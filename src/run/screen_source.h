@@ -61,7 +61,7 @@ void screen_source_events_stop(void *screen);
 const struct event_lines *screen_source_events(void *screen);
 
 const struct leaks *screen_source_scan_state(void *screen);
-int screen_source_scan(void *screen, char *msg, size_t cap);
+int screen_source_scan(void *screen, bool contents, char *msg, size_t cap);
 void screen_source_scan_cancel(void *screen);
 void screen_source_scan_every(void *screen, uint64_t ns);
 bool screen_source_scan_release(void *screen);

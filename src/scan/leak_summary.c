@@ -21,6 +21,7 @@ struct leak_summary {
 	struct snap_leak_step *steps;
 	struct snap_holder *holders;
 	struct snap_cycle *cycles;
+	struct snap_contents *contents;
 	char *text; /* of steps and holders */
 	char why[TRACE_MESSAGE_MAX];
 	char no_copy[LEAK_REASON_MAX];
@@ -103,6 +104,34 @@ static int cycles_copy(struct leak_summary *c, const struct leak_result *r)
 		memcpy(c->cycles[i].site, from->site, sizeof(from->site));
 	}
 	return c->cycles ? 0 : -1;
+}
+
+static struct snap_contents contents_of(const struct leak_site_contents *c)
+{
+	return (struct snap_contents){ .site = c->site,
+		.read = { c->read.blocks, c->read.bytes },
+		.zero = { c->zero.blocks, c->zero.bytes },
+		.tail = { c->tail.blocks, c->tail.bytes },
+		.copies = { c->copies.blocks, c->copies.bytes } };
+}
+
+/* `requested`: they were. */
+static void contents_copy(struct leak_summary *c, const struct leak_result *r, bool requested)
+{
+	struct snap_leaks *l = &c->leaks;
+
+	if (r->has_contents)
+		c->contents = calloc(r->contents.sites + 1, sizeof(*c->contents));
+	for (size_t i = 0; c->contents && i < r->contents.sites; i++)
+		c->contents[i] = contents_of(&r->contents.site[i]);
+	l->contents = c->contents;
+	l->ncontents = c->contents ? r->contents.sites : 0;
+	l->all_contents = contents_of(&r->contents.all);
+	l->contents_whole = r->contents.is_whole;
+	if (requested && !c->contents)
+		l->no_contents = r->has_contents || r->access.copied ? "out of memory"
+				 : *c->no_copy			     ? c->no_copy
+					       : "no copy of the program could be read";
 }
 
 static int blocks_copy(struct leak_summary *c, const struct leak_result *r)
@@ -242,6 +271,7 @@ static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_
 	if (c) {
 		access_copy(c, &r.access);
 		result_copy(c, &r);
+		contents_copy(c, &r, request->contents);
 	}
 	leak_result_free(&r);
 	return c;
@@ -428,6 +458,7 @@ void leak_summary_free(struct leak_summary *c)
 	free(c->steps);
 	free(c->holders);
 	free(c->cycles);
+	free(c->contents);
 	free(c->text);
 	free(c);
 }

@@ -122,6 +122,17 @@ int scan_control_start(struct scan_control *s)
 	return s->job ? -EBUSY : job_start(s, &s->request, false);
 }
 
+int scan_control_start_contents(struct scan_control *s)
+{
+	struct leak_scan_options request = s->request;
+
+	request.contents = true;
+	request.copying = LEAK_COPY_ALWAYS;
+	if (s->holding)
+		return -EALREADY;
+	return s->job ? -EBUSY : job_start(s, &request, false);
+}
+
 int scan_control_start_at_exit(struct scan_control *s, bool hold)
 {
 	struct leak_scan_options request = s->request;

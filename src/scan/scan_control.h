@@ -27,6 +27,8 @@ bool scan_control_is_of(const struct scan_control *s, const char *path, const vo
 /* Starts a scan. 0, -EBUSY while one is running, -EALREADY if the process is held, or another
  * -errno. */
 int scan_control_start(struct scan_control *s);
+/* The same with zeros and copies in blocks, from a copy of the process. */
+int scan_control_start_contents(struct scan_control *s);
 /* The process waits at its end: ends a running scan, lets the process go on, and scans it at its
  * last instant, where `hold` keeps it. 0, or -errno: nothing was started. */
 int scan_control_start_at_exit(struct scan_control *s, bool hold);

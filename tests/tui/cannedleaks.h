@@ -18,6 +18,7 @@ struct cannedleaks {
 	struct snap_leaks result;
 	struct snap_leak_site row[CANNEDLEAKS_ROWS];
 	bool none; /* nothing is lost */
+	bool contents; /* requested by the scan that was begun */
 };
 
 static const struct snap_leak_step cannedleaks_way[] = {
@@ -79,6 +80,13 @@ static const struct snap_holder cannedleaks_holders[] = {
 	{ 5, 1, NULL, 18, { 22000, 2000000 }, { 22000, 2000000 } },
 };
 
+/* The last has nothing to spare. */
+static const struct snap_contents cannedleaks_contents[] = {
+	{ 17, { 96593, 96400000 }, { 0, 0 }, { 300, 900000 }, { 346, 1900000 } },
+	{ 18, { 22000, 100000000 }, { 4, 4000000 }, { 0, 0 }, { 44000, 35000000 } },
+	{ 20, { 1, 131000000 }, { 0, 0 }, { 0, 0 }, { 0, 0 } },
+};
+
 static inline void cannedleaks_rows(struct cannedleaks *c)
 {
 	static const struct snap_leak_site rows[CANNEDLEAKS_ROWS] = {
@@ -123,6 +131,13 @@ static inline void cannedleaks_end(struct cannedleaks *c, uint64_t at_ns)
 		.devices = 2,
 		.threads = 14,
 		.at_ns = at_ns };
+	if (c->contents) {
+		l->contents = cannedleaks_contents;
+		l->ncontents = sizeof(cannedleaks_contents) / sizeof(cannedleaks_contents[0]);
+		l->all_contents = (struct snap_contents){ 0, { 119040, 232000000 }, { 4, 4000000 },
+			{ 300, 900000 }, { 44346, 36900000 } };
+		l->contents_whole = true;
+	}
 	for (size_t i = 0; i < l->nsites; i++) {
 		l->sum[l->sites[i].class].blocks += l->sites[i].sum.blocks;
 		l->sum[l->sites[i].class].bytes += l->sites[i].sum.bytes;
@@ -136,10 +151,11 @@ static inline const struct leaks *cannedleaks_state(void *ctx)
 	return &((struct cannedleaks *)ctx)->state;
 }
 
-static inline int cannedleaks_scan(void *ctx, char *msg, size_t cap)
+static inline int cannedleaks_scan(void *ctx, bool contents, char *msg, size_t cap)
 {
 	struct cannedleaks *c = ctx;
 
+	c->contents = contents;
 	if (c->state.phase != LEAKS_IDLE) {
 		snprintf(msg, cap, "a scan is running; Esc cancels it");
 		return -EBUSY;

@@ -196,7 +196,8 @@ TEST(columns_scroll_until_the_last_is_shown)
 {
 	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
 		struct layout_kind kind = { .sort = COL_PEAK };
-		unsigned most = layout_scroll_most(w, kind), seen = 0;
+		unsigned most = layout_scroll_most(w, kind);
+		uint64_t seen = 0;
 
 		for (kind.scroll = 0; kind.scroll <= most; kind.scroll++) {
 			struct layout_column out[COL_COUNT];
@@ -205,7 +206,7 @@ TEST(columns_scroll_until_the_last_is_shown)
 			CHECK(shown_in(out, n, COL_LIVE) && shown_in(out, n, COL_PEAK));
 			CHECK_INT(out[n - 1].x + (int)out[n - 1].cells, w);
 			for (unsigned i = 0; i < n; i++)
-				seen |= 1u << out[i].column;
+				seen |= UINT64_C(1) << out[i].column;
 		}
 		CHECK(seen >> COL_TEMP & 1 && seen >> COL_GROWTH & 1 && seen >> COL_LINE & 1);
 		CHECK(seen >> COL_AT_PEAK_SHARE & 1 && seen >> COL_AGE & 1 && seen >> COL_AVG & 1);

@@ -479,6 +479,8 @@ void leak_result_free(struct leak_result *r)
 	free(r->text);
 	free(r->holder);
 	free(r->cycle);
+	leak_contents_free(&r->contents);
+	r->has_contents = false;
 	leak_lost_graph_free(&r->lost_graph);
 	r->row = NULL;
 	r->block = NULL;

@@ -7,6 +7,7 @@
 #define SRC_LEAK_ANALYSIS_RESULT_H
 
 #include "src/leak/analysis/classes.h"
+#include "src/leak/analysis/contents.h"
 #include "src/leak/analysis/cycles.h"
 #include "src/leak/analysis/holders.h"
 #include "src/leak/analysis/root_names.h"
@@ -93,6 +94,8 @@ struct leak_result {
 	struct leak_sum typed; /* blocks whose class is known by a vtable */
 	struct leak_cycle *cycle; /* with the holders: kinds of cycles among leaks */
 	size_t cycles;
+	struct leak_contents contents; /* if requested */
+	bool has_contents;
 	int no_holders; /* why these and all `retained` are missing: -errno; 0: they are there */
 	uint64_t holders_ns; /* how long they took */
 	struct leak_access_report access;
