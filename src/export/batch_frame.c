@@ -189,6 +189,20 @@ static void frame_memory(struct strbuf *out, const struct snap_proc *p)
 		units_freq(minor, p->minor_faults_per_s), units_freq(major, p->major_faults_per_s));
 }
 
+/* What the other processes of its launch hold, and how many have come and gone. */
+static void frame_launch(struct strbuf *out, const struct snap_launch *l)
+{
+	char a[UNITS_MAX], live[UNITS_MAX];
+
+	if (!l->running && !l->ended)
+		return;
+	strbuf_printf(out, "Also %s process%s of its launch with %s live",
+		units_count(a, l->running), l->running == 1 ? "" : "es",
+		units_bytes(live, l->live_bytes));
+	strbuf_printf(out, ", %s ended; at least %s live at once\n", units_count(a, l->ended),
+		units_bytes(live, l->peak_bytes));
+}
+
 static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 {
 	char allocs[UNITS_MAX], frees[UNITS_MAX], reallocs[UNITS_MAX];
@@ -287,6 +301,7 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 	frame_heap(out, s, o);
 	frame_memory(out, &s->proc);
 	frame_operations(out, &s->totals);
+	frame_launch(out, &s->launch);
 	frame_titles(out, s, o, site_cells);
 	frame_rows(out, s, o, &style);
 	strbuf_putc(out, '\n');

@@ -15,6 +15,18 @@
 
 #define EXPORT_FAILURE_UNFREED 8u /* every unfreed block is a failure */
 
+struct process_row;
+
+/* The processes of a launch. */
+struct export_launch {
+	const struct process_row *rows; /* of processes_arrange */
+	size_t count;
+	struct snap_launch all; /* the launched process included */
+	/* All that the report has as one (src/model/merged.h): its call sites, and its rows. NULL:
+	 * no sum was made. */
+	const struct snapshot *sum, *sum_rows;
+};
+
 struct export_options {
 	enum column sort;
 	bool reverse;
@@ -34,6 +46,7 @@ struct export_options {
 	const char *verdict; /* the verdict of --fail-on, or NULL */
 	enum snap_value value; /* the weight of a stack, in formats that have one */
 	bool value_given; /* --value: of several weights, only this one */
+	const struct export_launch *launch; /* NULL: the launch is one process */
 	const struct timeline *timeline; /* the past; NULL: only the snapshot's history */
 	unsigned failures; /* for JUnit, what fails: bit i: leaks of class i; EXPORT_FAILURE_UNFREED
 			    */

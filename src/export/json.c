@@ -11,11 +11,13 @@
 #include "src/export/export.h"
 #include "src/export/holders.h"
 #include "src/export/json_stack.h"
+#include "src/export/launch.h"
 #include "src/export/mapped.h"
 #include "src/export/marks.h"
 #include "src/export/memory.h"
 #include "src/export/text.h"
 #include "src/export/writer.h"
+#include "src/export/sampled.h"
 #include "src/export/wrong_frees.h"
 #include "src/model/growth.h"
 #include "src/model/suspects.h"
@@ -136,28 +138,6 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 	json_at_peak(w, t->has_at_peak, t->at_peak_bytes, t->at_peak_blocks);
 	mapped_json_totals(w, t);
 	attached_json_before(w, t);
-	writer_end(w);
-}
-
-static void json_sampling(struct writer *w, const struct snap_sampling *s)
-{
-	writer_object(w, "sampling");
-	writer_uint(w, "bytes", s->bytes);
-	writer_array(w, "marks");
-	for (unsigned i = 0; i < s->marks; i++) {
-		writer_object(w, NULL);
-		writer_uint(w, "ns", s->mark[i].ns);
-		writer_uint(w, "bytes", s->mark[i].bytes);
-		writer_end(w);
-	}
-	writer_end(w);
-	if (s->measured) {
-		writer_double(w, "measured_overhead", s->overhead);
-		writer_double(w, "measured_pass_through", s->passing);
-	} else {
-		writer_null(w, "measured_overhead");
-		writer_null(w, "measured_pass_through");
-	}
 	writer_end(w);
 }
 
@@ -547,6 +527,19 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_end(w);
 }
 
+static void json_launch(struct writer *w, const struct export_options *o)
+{
+	const struct snapshot *sum = o->launch ? o->launch->sum : NULL;
+
+	if (!launch_json(w, o))
+		return;
+	if (sum) {
+		json_totals(w, &sum->totals, sum->sampling.most != 0);
+		json_sites(w, sum, o);
+	}
+	writer_end(w);
+}
+
 static void json_snapshot(
 	struct writer *w, const char *key, const struct snapshot *s, const struct export_options *o)
 {
@@ -561,7 +554,7 @@ static void json_snapshot(
 	memory_json(w, o);
 	json_self(w, s);
 	attached_json(w, s);
-	json_sampling(w, &s->sampling);
+	sampled_json(w, &s->sampling);
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
 	json_threads(w, s);
@@ -571,6 +564,7 @@ static void json_snapshot(
 	json_leaks(w, s, o);
 	wrong_frees_json(w, s);
 	marks_json(w, s);
+	json_launch(w, o);
 	writer_string(w, "notice", s->notice);
 	writer_string(w, "verdict", o->verdict);
 	writer_array(w, "children");

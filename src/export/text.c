@@ -9,6 +9,7 @@
 #include <string.h>
 #include "src/export/allocators.h"
 #include "src/export/at_peak.h"
+#include "src/export/launch.h"
 #include "src/export/mapped.h"
 #include "src/export/memory.h"
 #include "src/export/marks.h"
@@ -430,9 +431,29 @@ struct export_options export_child_options(const struct export_options *o, size_
 	child.groups = NULL;
 	child.sites = 0; /* the number of their sites without the filter is unknown */
 	child.memory = NULL; /* not read for children */
+	child.launch = NULL; /* it has them all */
 	child.verdict = NULL; /* the verdict covers all processes */
 	child.whole = o->whole && i < o->whole->nchildren ? o->whole->children[i] : NULL;
 	return child;
+}
+
+/* All processes as one. */
+static void text_launch_sum(struct strbuf *out, const struct export_options *o)
+{
+	const struct snapshot *sum = o->launch ? o->launch->sum : NULL;
+	char live[UNITS_MAX + 8], blocks[UNITS_MAX + 8], allocs[UNITS_MAX + 8];
+	struct export_options own = *o;
+
+	if (!sum)
+		return;
+	strbuf_printf(out,
+		"\nall as one: %s bytes in %s blocks live at their ends, %s allocations;\n"
+		"call sites of one program with the same call stack are one\n",
+		units_exact(live, sum->totals.live_bytes),
+		units_exact(blocks, sum->totals.live_blocks),
+		units_exact(allocs, sum->totals.allocs));
+	own.whole = sum;
+	text_sites(out, o->launch->sum_rows, &own);
 }
 
 static void text_process(
@@ -459,6 +480,8 @@ static void text_process(
 	at_peak_text(out, s, o);
 	text_sites(out, s, o);
 	mapped_text_sites(out, s, o);
+	launch_text(out, o);
+	text_launch_sum(out, o);
 	for (size_t i = 0; i < s->nchildren; i++) {
 		const struct export_options child = export_child_options(o, i);
 

@@ -35,6 +35,7 @@ struct process_row {
 	double rate_bytes_per_s; /* growth of the live bytes */
 	bool has_live, has_peak, has_rate, has_rss;
 	bool ended; /* its memory is gone: live_bytes is what it left unfreed */
+	int wait_status; /* how it ended, in waitpid's terms; -1: unknown */
 	bool shown; /* its heap is on the screen */
 	char command[PROCESSES_COMMAND]; /* clean */
 	char why[PROCESSES_WHY]; /* why it is not or only partly recorded; empty: it is recorded */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "src/run/failure.h"
+#include "src/run/launch_report.h"
 #include "src/run/report.h"
 #include "src/run/signals.h"
 #include "src/run/headless.h"
@@ -13,14 +14,20 @@
 
 static int frame_put(struct headless *t, const struct snapshot *s)
 {
+	static struct launch_report launch;
+	int rc;
+
 	if (!s)
 		return failure_print_errno("cannot read the segment", errno);
 	if (!t->options->format_given)
 		return report_frame_put(t->fd, s, t->options);
 	headless_memory_read(t);
-	return report_put(t->fd, s, t->options,
+	rc = report_put(t->fd, s, t->options,
 		&(struct report_parts){ .memory = headless_memory(t),
+			.launch = launch_report_make(&launch, run_watch(t->run), s, t->options),
 			.timeline = histories_timeline(run_past(t->run)->histories, s) });
+	launch_report_free(&launch);
+	return rc;
 }
 
 int batch_run(const struct options *o)

@@ -8,6 +8,7 @@
 
 #include "src/run/at_time.h"
 #include "src/run/failure.h"
+#include "src/run/launch_report.h"
 #include "src/run/report.h"
 #include "src/run/signals.h"
 #include "src/run/headless.h"
@@ -73,6 +74,8 @@ static int last_put(struct headless *t, struct snapshot *s)
 {
 	const struct options *o = t->options;
 	bool ended = run_ended(t->run), on_stderr = t->fd == STDERR_FILENO;
+	static struct launch_report launch;
+	int rc;
 	struct report_parts parts = { .memory = headless_memory(t),
 		.timeline = histories_timeline(run_past(t->run)->histories, s) };
 	char verdict[VERDICT_MAX];
@@ -84,7 +87,10 @@ static int last_put(struct headless *t, struct snapshot *s)
 	/* On stderr headless_close says the same in the next line. */
 	if (!on_stderr || o->format != OPTIONS_TEXT || !verdict_failed(s, o, ended))
 		parts.verdict = verdict_text(s, o, ended, verdict);
-	return report_put(t->fd, s, o, &parts);
+	parts.launch = launch_report_make(&launch, run_watch(t->run), s, o);
+	rc = report_put(t->fd, s, o, &parts);
+	launch_report_free(&launch);
+	return rc;
 }
 
 int final_report_run(const struct options *o)

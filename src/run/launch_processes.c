@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "src/model/processes.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
 #include "src/util/text.h"
@@ -335,6 +334,21 @@ static uint64_t peak_of(const struct launch_processes *l)
 		if (l->entry[i]->peak_bytes > peak)
 			peak = l->entry[i]->peak_bytes;
 	return peak;
+}
+
+void launch_processes_row(const struct launch_process *p, struct process_row *row)
+{
+	*row = (struct process_row){ .id = p->id,
+		.pid = p->pid,
+		.parent_id = p->parent,
+		.state = p->ended ? processes_ended(p->status) : "running",
+		.live_bytes = p->live_bytes,
+		.peak_bytes = p->peak_bytes,
+		.has_live = true,
+		.has_peak = true,
+		.ended = p->ended,
+		.wait_status = p->ended ? p->status : -1 };
+	memcpy(row->command, p->command, sizeof(row->command));
 }
 
 struct snap_launch launch_processes_sum(const struct launch_processes *l, uint64_t but)

@@ -6,6 +6,7 @@
 #ifndef SRC_RUN_LAUNCH_PROCESSES_H
 #define SRC_RUN_LAUNCH_PROCESSES_H
 
+#include "src/model/processes.h"
 #include "src/model/snapshot.h"
 #include "src/target/target.h"
 
@@ -47,6 +48,8 @@ size_t launch_processes_all(
 	const struct launch_processes *l, const struct launch_process *const **all);
 /* As it is kept, or NULL. */
 const struct launch_process *launch_processes_find(const struct launch_processes *l, uint64_t id);
+/* A process as a row of a list, without what only /proc knows. */
+void launch_processes_row(const struct launch_process *p, struct process_row *row);
 /* The launch without the process `but`, which may be 0. */
 struct snap_launch launch_processes_sum(const struct launch_processes *l, uint64_t but);
 

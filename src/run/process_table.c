@@ -236,17 +236,6 @@ static int segment_take(void *ctx, const struct target_segment *t)
 	return 0;
 }
 
-static void ended_fill(struct process_row *row, const struct launch_process *e)
-{
-	*row = (struct process_row){ .id = e->id,
-		.pid = e->pid,
-		.state = processes_ended(e->status),
-		.live_bytes = e->live_bytes,
-		.has_live = true,
-		.ended = true };
-	memcpy(row->command, e->command, sizeof(row->command));
-}
-
 /* What the launch knows of its processes: the peaks of all images, parents that have ended, and
  * the processes that have. */
 static void launch_take(struct process_table *p)
@@ -265,7 +254,7 @@ static void launch_take(struct process_table *p)
 		}
 		if (!row) {
 			row = &p->row[p->rows++];
-			ended_fill(row, all[i]);
+			launch_processes_row(all[i], row);
 		}
 		row->parent_id = all[i]->parent;
 		row->peak_bytes = all[i]->peak_bytes;
@@ -285,6 +274,7 @@ static void session_take(struct process_table *p, struct process_tree *w)
 			.pid = session_pid(s) ? session_pid(s) : session_identity(s)->pid,
 			.group = group_of(p, session_id(s), session_identity(s)->family),
 			.ended = !session_alive(s),
+			.wait_status = -1,
 			.state = session_alive(s) ? "starting" : "ended" };
 		target_command(row->command, sizeof(row->command), session_identity(s));
 		row_live(row, session_segment(s));

@@ -65,6 +65,7 @@ int report_put(
 	e.memory = parts->memory;
 	e.verdict = parts->verdict;
 	e.timeline = parts->timeline;
+	e.launch = parts->launch;
 	selection_make(&v, s, o);
 	e.whole = v.whole;
 	e.sites = v.whole->nsites;

@@ -18,6 +18,7 @@ struct report_parts {
 	const struct map_account *memory; /* the composition of resident memory, or NULL */
 	const char *verdict; /* of --fail-on, for the report's last line, or NULL */
 	const struct timeline *timeline; /* what is kept of the past, or NULL */
+	const struct export_launch *launch; /* launch_report_make, or NULL */
 };
 int report_put(int fd, const struct snapshot *s, const struct options *o,
 	const struct report_parts *parts);

@@ -10,7 +10,7 @@ import signal
 import subprocess
 
 from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, heap_sites, listing, need, report, run, run_cases,
-                     scratch, segment_files, target, truth_read, wait_for)
+                     scratch, segment_files, sites_named, target, total, truth_read, wait_for)
 
 
 def path_of(name):
@@ -193,6 +193,49 @@ def summed():
     wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
 
 
+def with_children(options):
+    """What two programs of one kind leave, started by a shell, as a report."""
+    out = path_of("report")
+    env = environment(TRUTH=path_of("truth"))
+    done = run([HEAPTOP, "--report", *options, "-o", out, "--", "sh", "-c",
+                "%s; TRUTH=/dev/null %s; exit 7" % (target("truth_apis"), target("truth_apis"))], env=env)
+    check_equal(done.returncode, 7, "the status of the shell: %s" % done.stderr)
+    return text_of("report")
+
+
+@case("a report lists the processes of the launch, and sums them: every figure is that of its parts")
+def reported():
+    rep = json.loads(with_children(["--format", "json"]))
+    whole, launch = [rep, *rep["children"]], rep["launch"]
+    check_equal((launch["running"], launch["ended"]), (0, 3), "the processes")
+    check_equal([p["pid"] for p in launch["processes"]][0], rep["process"]["pid"], "the first")
+    check_equal([p["parent_pid"] for p in launch["processes"]], [None] + 2 * [rep["process"]["pid"]], "the parents")
+    check_equal(launch["processes"][0]["exit_status"], 7, "its status")
+    check_equal(sorted(p["peak_live_bytes"] for p in launch["processes"]),
+                sorted(r["totals"]["peak_live_bytes"] for r in whole), "the peaks")
+    for field in ("allocs", "frees", "live_bytes", "live_blocks", "alloc_bytes", "temporary"):
+        check_equal(launch["totals"][field], sum(r["totals"][field] for r in whole), field)
+        if field != "temporary":
+            check_equal(total(heap_sites(launch), field), launch["totals"][field], "the sites' " + field)
+    for name in ("site_strdup", "site_malloc"):
+        parts = [s for r in whole for s in sites_named(r, name)]
+        both = sites_named(launch, name)
+        check_equal(2 * len(both), len(parts), "sites of both programs")
+        check_equal(total(both, "live_bytes"), total(parts, "live_bytes"), name)
+
+
+@case("the text of a report says the same")
+def reported_text():
+    text = with_children([])
+    check("\nlaunch    3 processes, at least " in text, text)
+    check(re.search(r"\n +[\d.]+k? +[\d.]+k?  exit 7 +\d+  sh -c .*(\n .*truth_apis){2}\n", text), text)
+    sums = re.search(r"\nall as one: ([\d,]+) bytes in ([\d,]+) blocks", text)
+    own = re.findall(r"\nunfreed +([\d,]+) bytes in ([\d,]+) blocks", text)
+    check(sums and len(own) == 3, text)
+    for i in range(2):
+        check_equal(int(sums.group(i + 1).replace(",", "")), sum(int(o[i].replace(",", "")) for o in own), "the sum")
+
+
 @case("processes of other launches are listed, and those that come while one looks")
 def others():
     gate, late = fifo("gate"), fifo("late")
@@ -322,14 +365,14 @@ def parts():
                env=environment())
     report = json.loads(done.stderr.decode())
     check_equal(len(report["children"]), 2, "children")
-    for part in [report, *report["children"]]:
+    for part in [report, report["launch"], *report["children"]]:
         live = [s["live_bytes"] for s in part["sites"]]
         check(min(live, default=501) > 500, f"sites {live}")
     check(sum(s["live_bytes"] for c in report["children"] for s in c["sites"]) <
           sum(c["totals"]["live_bytes"] for c in report["children"]), "some are left out")
     done = run([HEAPTOP, "--report", "--group", "module", "--", *command], env=environment())
     text = done.stderr.decode()
-    check_equal((text.count("modules, by live"), text.count("call sites, by")), (3, 0), text)
+    check_equal((text.count("modules, by live"), text.count("call sites, by")), (4, 0), text)  # and their sum
 
 
 run_cases()

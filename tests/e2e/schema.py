@@ -93,7 +93,7 @@ def series():
 @case("children, and an estimate")
 def children():
     _, rep = report(["sh", "-c", '"$0"; "$0"', target("truth_apis")], ["--sample", "1K"])
-    check_valid(rep)
+    check_valid(rep, "launch")
     check_equal(len(rep["children"]), 2, "children")
     check(rep["sampling"]["marks"] and rep["totals"]["error_bytes"] is not None, "it is exact")
 

@@ -46,6 +46,23 @@ TEST(whole_frame)
 	CHECK_STR(text + strlen(head), rows);
 }
 
+/* What the program started holds memory, too. */
+TEST(others_of_its_launch)
+{
+	struct snapshot s = canned;
+
+	s.launch = (struct snap_launch){
+		.running = 4, .ended = 1200, .live_bytes = 106u << 20, .peak_bytes = 300u << 20
+	};
+	CHECK(strstr(frame(&s, &options),
+		"\nAlso 4 processes of its launch with 106.0M live, 1,200 "
+		"ended; at least 300.0M live at once\n  LIVE "));
+	s.launch.running = 1;
+	CHECK(strstr(frame(&s, &options), "\nAlso 1 process of its launch with "));
+	s.launch = (struct snap_launch){ .peak_bytes = 5 };
+	CHECK(!strstr(frame(&s, &options), "\nAlso"));
+}
+
 TEST(sampling)
 {
 	struct snapshot s = canned;
@@ -159,6 +176,7 @@ int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(whole_frame);
+	RUN(others_of_its_launch);
 	RUN(sampling);
 	RUN(a_filter_is_told);
 	RUN(order_and_top);

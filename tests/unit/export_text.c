@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include "src/export/export.h"
+#include "src/model/processes.h"
 #include "tests/unit/canned.h"
 #include "tests/check.h"
 
@@ -310,6 +311,51 @@ TEST(ascii_is_ascii)
 	CHECK(strstr(strbuf_text(&report), "197.6k  ||||||||||||||||||||\n") != NULL);
 }
 
+/* A make and two compilers, of which one runs. */
+static struct export_launch launch_of(struct process_row row[3])
+{
+	memset(row, 0, 3 * sizeof(*row));
+	for (unsigned i = 0; i < 3; i++) {
+		row[i].id = row[i].pid = 10 + (int)i;
+		row[i].parent = i ? 10 : 0;
+		row[i].state = i == 1 ? processes_ended(3 << 8) : "running";
+		row[i].ended = i == 1;
+		row[i].wait_status = i == 1 ? 3 << 8 : -1;
+		row[i].live_bytes = 1000 * (i + 1);
+		row[i].peak_bytes = 5000 * (i + 1);
+		row[i].has_live = row[i].has_peak = true;
+		snprintf(row[i].command, sizeof(row[i].command), "%s", i ? "cc1 -quiet" : "make");
+	}
+	processes_arrange(row, 3, 10);
+	return (struct export_launch){ .rows = row,
+		.count = 3,
+		.all = { .running = 2, .ended = 1, .live_bytes = 4000, .peak_bytes = 15000 } };
+}
+
+TEST(processes_of_the_launch)
+{
+	struct export_options o = options;
+	struct process_row row[3];
+	struct export_launch l = launch_of(row);
+	const char *all, *at;
+
+	o.launch = &l;
+	all = text(&canned, &o);
+	at = strstr(all, "\n----\n\nlaunch ");
+	CHECK_STR(at, "\n----\n\n"
+		      "launch    3 processes, at least 14.6k live at once\n\n"
+		      "     peak     live  state           pid  command\n"
+		      "     4.9k     1000  running          10  make\n"
+		      "     9.8k     2.0k  exit 3           11    cc1 -quiet\n"
+		      "    14.6k     2.9k  running          12    cc1 -quiet\n");
+	l.sum = l.sum_rows = &canned;
+	all = text(&canned, &o);
+	CHECK(strstr(all, "\nall as one: 134,606,848 bytes in 101,242 blocks live at their ends") !=
+		NULL);
+	at = strstr(all, "2 of 4 call sites");
+	CHECK(at && strstr(at + 1, "2 of 4 call sites")); /* the program's, and the sum's */
+}
+
 TEST(children_follow)
 {
 	struct snapshot child = canned, s = canned;
@@ -338,6 +384,7 @@ int main(void)
 	RUN(running_and_never_read);
 	RUN(nothing_happened);
 	RUN(ascii_is_ascii);
+	RUN(processes_of_the_launch);
 	RUN(children_follow);
 	strbuf_free(&report);
 	return check_end();
