@@ -297,6 +297,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' tests/soak/attach_glibc.py
 	$(Q)B='$(B)' tests/soak/upstream_redis.py $(UPSTREAM_REDIS)
 	$(Q)B='$(B)' tests/soak/memcheck_programs.py $(VALGRIND_SOURCE)
+	$(if $(MIMALLOC_SOURCE),$(Q)B='$(B)' tests/e2e/inner.py mimalloc)
 	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE --lossless -d 0.1' tests/faults/matrix.py $(T)

@@ -51,11 +51,16 @@ def static_case(allocator, program, arguments):
     return try_it
 
 
-for allocator in ("jemalloc", "tcmalloc_minimal"):
+# No distribution has a static mimalloc: make soak builds it from its source.
+HAS_MIMALLOC = os.path.isdir(os.path.join(TARGETS, "inner", "static", "mimalloc"))
+
+for allocator in ("jemalloc", "tcmalloc_minimal", *(["mimalloc"] if HAS_MIMALLOC else [])):
     for program, arguments in (("truth_threads", ["8", "20000"]), ("truth_queue", ["20000"]), ("truth_fork", []),
                                ("truth_jumps", []), ("truth_cxx", [])):
-        # tcmalloc has one code for new and new[], so one name; and blocks of its own in the program.
-        if (allocator, program) not in (("tcmalloc_minimal", "truth_cxx"), ("tcmalloc_minimal", "truth_jumps")):
+        # tcmalloc has one code for new and new[], so one name; and blocks of its own in the program. mimalloc, as
+        # C, ends the program where new fails.
+        if (allocator, program) not in (("tcmalloc_minimal", "truth_cxx"), ("tcmalloc_minimal", "truth_jumps"),
+                                        ("mimalloc", "truth_cxx")):
             add_case("linked statically: %s, %s" % (allocator, program), static_case(allocator, program, arguments))
 
 

@@ -70,6 +70,14 @@ $(B)/tests/targets/plugin/inner.so: tests/targets/plugin/inner.c Makefile
 # Truth programs with an allocator inside: linked statically with all of one, where that is installed; by its
 # own names; and without symbols but the exported ones.
 INNER_STATIC := $(filter /%,$(foreach a,jemalloc tcmalloc_minimal,$(shell $(CC) -print-file-name=lib$(a).a)))
+# No distribution has mimalloc so: from its source, for make soak MIMALLOC_SOURCE=DIRECTORY.
+ifneq ($(MIMALLOC_SOURCE),)
+INNER_STATIC += $(B)/tests/targets/inner/libmimalloc.a
+$(B)/tests/targets/inner/libmimalloc.a: $(MIMALLOC_SOURCE)/src/static.c Makefile
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -w -I$(MIMALLOC_SOURCE)/include -DMI_MALLOC_OVERRIDE -c -o $@.o $< && $(AR) rcs $@ $@.o
+endif
 INNER_TRUTHS := truth_threads truth_queue truth_fork truth_jumps truth_cxx
 INNER := $(foreach a,$(patsubst lib%.a,%,$(notdir $(INNER_STATIC))),$(addprefix $(B)/tests/targets/inner/static/$(a)/,$(INNER_TRUTHS))) \
 	$(if $(wildcard /usr/include/mimalloc.h),$(B)/tests/targets/inner/mimalloc) \
@@ -81,7 +89,7 @@ TEST_EXTRA += $(INNER)
 
 inner_source = $(firstword $(wildcard tests/targets/$(1).c tests/targets/$(1).cc))
 define inner_program
-$(B)/tests/targets/inner/static/$(1)/$(2): $(call inner_source,$(2)) $(wildcard tests/targets/*.h) Makefile
+$(B)/tests/targets/inner/static/$(1)/$(2): $(call inner_source,$(2)) $(filter %/lib$(1).a,$(INNER_STATIC)) $(wildcard tests/targets/*.h) Makefile
 	$$(call say,LD,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$(if $(filter %.cc,$(call inner_source,$(2))),$(CXX) $(TARGET_CXXFLAGS),$(CC) $(TARGET_CFLAGS)) -I. -D_GNU_SOURCE \
