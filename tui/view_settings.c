@@ -70,7 +70,8 @@ static void format_group(unsigned by, char *out)
 
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
-static const char *const set_words[] = { "memory", "growth", "churn", "peak", "leaks", "turnover", NULL };
+static const char *const set_words[] = { "memory", "growth", "churn", "peak", "leaks", "turnover",
+	NULL };
 static const unsigned delay_steps[] = { 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 0 };
 static const unsigned least_steps[] = { 0, 1, 5, 10, 20, 50, 100, 0 };
 static const unsigned depth_steps[] = { 1, 8, 16, 32, 64, 128, 256, 512, 1024, 0 };
