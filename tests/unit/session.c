@@ -552,6 +552,27 @@ static void break_tables(uint64_t *seed)
 }
 
 /* Ticks over tables of noise: whatever comes out is inside its bounds. */
+/* A stack that cannot be read: what was counted there is listed all the same. */
+TEST(unreadable_stack)
+{
+	struct snapshot *s;
+	uint64_t allocs = 0, live = 0;
+
+	begin(0, HT_STATE_RUNNING);
+	stack_node(&made.s, stack_site(&made.s, 2)->node)->parent = UINT32_MAX;
+	s = tick();
+	for (size_t i = 0; i < s->nsites; i++) {
+		allocs += s->sites[i].allocs;
+		live += s->sites[i].live_bytes;
+	}
+	CHECK_INT(s->nsites, MADE_SITES - 1); /* the catch-all, and the others */
+	CHECK_INT(allocs, s->totals.allocs);
+	CHECK_INT(live, s->totals.live_bytes);
+	CHECK(s->notice && strstr(s->notice, "not all call stacks can be read"));
+	snapshot_unref(s);
+	end();
+}
+
 TEST(broken_tables)
 {
 	uint64_t seed = 42;
@@ -595,6 +616,7 @@ int main(void)
 	RUN(not_a_segment);
 	RUN(cut_off);
 	RUN(command_lines);
+	RUN(unreadable_stack);
 	RUN(broken_tables);
 	return check_end();
 }
