@@ -212,6 +212,9 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 	s->refs = 1;
 	s->pid = c->other_pid ? c->other_pid : 4211;
 	s->launch = c->launch;
+	s->processes = c->all ? 8 : 0;
+	if (c->all)
+		s->pid = 0;
 	s->command = "./server --port 80";
 	s->argv = argv;
 	s->argc = 3;
@@ -927,7 +930,7 @@ static inline int canned_process_show(void *ctx, uint64_t id, char *msg, size_t 
 	if (c->all)
 		id = 100;
 	c->other_pid = canned_pids[id - 100];
-	c->image = id == 100 ? NULL : &image[id - 100];
+	c->image = c->all ? &image[0] : id == 100 ? NULL : &image[id - 100];
 	return 0;
 }
 

@@ -198,6 +198,22 @@ TEST(the_header_counts_the_others)
 	paper_close(&p);
 }
 
+TEST(all_as_one)
+{
+	begin(30, 120);
+	draw("pg");
+	draw("g\r");
+	CHECK(ui_view(&p.ui) == &view_sites);
+	CHECK(paper_find(&p, " all 8 processes ") >= 0 && paper_find(&p, "pid 0") < 0);
+	CHECK(paper_find(&p, "now shown: all processes of the launch") >= 0);
+	draw("p");
+	CHECK_INT(p.ui.processes.list.cursor, 0);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), ">*"));
+	draw("j\r");
+	CHECK(paper_find(&p, "pid 4211") >= 0 && paper_find(&p, "all 8") < 0);
+	paper_close(&p);
+}
+
 TEST(siblings_are_sorted_and_the_tree_stays)
 {
 	begin(30, 120);
@@ -250,6 +266,7 @@ int main(void)
 	RUN(where_there_is_no_list_p_says_so);
 	RUN(sums_and_ends);
 	RUN(the_header_counts_the_others);
+	RUN(all_as_one);
 	RUN(siblings_are_sorted_and_the_tree_stays);
 	RUN(lines_fold);
 	return check_end();
