@@ -49,7 +49,7 @@ def names():
                     ["retained"], {"blocks": 1, "bytes": 777}, "own_list")
         stack = root_like(leaks, r"stack of thread \d+ \(reader\), in parse_line\(void\*\)")
         check_equal(stack["retained"], {"blocks": 1, "bytes": 5000}, "block")
-        lost = roots_of(leaks)["lost"]
+        lost = roots_of(leaks)["nothing (lost)"]
         check_equal(lost["retained"]["bytes"], leaks["definite"]["bytes"] + leaks["indirect"]["bytes"], "lost")
         check_equal(leaks["held"]["bytes"], all_bytes(leaks), "all that is held")
         check_equal(sum(h["retained"]["bytes"] for h in leaks["held"]["by"] if h["depth"] == 0) //

@@ -195,7 +195,7 @@ static int roots_make(
 	if (rc == 0) {
 		h->roots = LEAK_HOLDERS_NAMED;
 		h->name[LEAK_HOLDERS_START] = NULL;
-		h->name[LEAK_HOLDERS_LOST] = "lost";
+		h->name[LEAK_HOLDERS_LOST] = "nothing (lost)";
 		h->name[LEAK_HOLDERS_KEPT] = "the loader's own";
 		rc = words_name(&n, found, root, stop);
 	}
