@@ -21,6 +21,7 @@
 #include "src/run/record_service.h"
 #include "src/run/replay_report.h"
 #include "src/run/serve_command.h"
+#include "src/run/save_command.h"
 #include "src/run/trace_command.h"
 #include "src/run/still_report.h"
 #include "src/show/choose_show.h"
@@ -107,6 +108,8 @@ static int run_all(void *ctx)
 		return status;
 	o.headless = record_run_is_headless(&o);
 	config_take(&config, &o);
+	if (o.save)
+		return save_command_run(&o);
 	if (o.trace)
 		return trace_command_run(&o);
 	if (o.event_format && file_kind_of(o.file) != FILE_KIND_EVENTS)

@@ -141,7 +141,7 @@ static int files_take(struct core *c, const struct note *n)
 {
 	uint64_t *words;
 
-	if (c->files || n->bytes < 2 * sizeof(*words) || n->bytes > FILE_NOTE_MOST)
+	if (c->file || n->bytes < 2 * sizeof(*words) || n->bytes > FILE_NOTE_MOST)
 		return 0;
 	words = block_new(c, n->bytes);
 	if (!words)

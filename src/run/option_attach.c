@@ -121,6 +121,15 @@ int option_attach_detach(struct options *o, const char *value, struct option_err
 	return rc ? rc : option_values_mode(o, OPTIONS_DETACH, why);
 }
 
+int option_attach_save(struct options *o, const char *value, struct option_error *why)
+{
+	o->save = value;
+	if (*value)
+		return 0;
+	snprintf(why->text, sizeof(why->text), "must be a file");
+	return -1;
+}
+
 bool option_attach_tree(struct options *o, const char *word)
 {
 	struct option_error why;

@@ -11,6 +11,8 @@ option_values_set option_attach_process;
 option_values_set option_attach_wait;
 option_values_set option_attach_timeout;
 option_values_set option_attach_detach;
+/* --save: the file. */
+option_values_set option_attach_save;
 /* The word after --tree, if it is a pid: then that is what to attach to, with its children. False:
  * it is none. */
 bool option_attach_tree(struct options *o, const char *word);

@@ -58,7 +58,8 @@ enum fact {
 	FREE_STACKS = 1ull << 56,
 	FAULTS = 1ull << 57,
 	CLIENT_REQUESTS = 1ull << 58,
-	LEAK_EVERY = 1ull << 59
+	LEAK_EVERY = 1ull << 59,
+	SAVE = 1ull << 60
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -125,6 +126,9 @@ static const struct rule {
 	{ TRACE, BATCH | REPORT | READONLY | RECORD_EVENTS, ATTACH,
 		"--trace requires -a PID, and excludes -b, --report, --readonly and "
 		"--record-events" },
+	{ SAVE, BATCH | REPORT | READONLY | RECORD | RECORD_EVENTS | TRACE, ATTACH,
+		"--save requires -a PID, and excludes -b, --report, --readonly, --record, "
+		"--record-events and --trace" },
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
 	{ ALLOCATORS, 0, RUN | ATTACH, "--allocators requires a COMMAND or -a PID" },
 	{ FREE_STACKS, 0, RUN | ATTACH, "--free-stacks requires a COMMAND or -a PID" },
@@ -180,6 +184,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->format > OPTIONS_JUNIT, DOCUMENT },
 		{ o->batch && o->frames != 1, FRAMES },
 		{ o->record_events, RECORD_EVENTS },
+		{ o->save, SAVE },
 		{ o->lossless, LOSSLESS },
 		{ o->trace, TRACE },
 		{ o->event_format, EVENT_FORMAT },

@@ -119,6 +119,68 @@ def python():
     check_gcore(need("python3"), "-c", PYTHON, options=NO_VECTORS, PYTHONMALLOC="malloc")
 
 
+def saved(program, *options):
+    """What --save writes."""
+    path = os.path.join(scratch, "saved")
+    done = run([HEAPTOP, "--save", path, *options, "-a", str(program.pid)])
+    check_equal((done.returncode, done.stderr), (0, b""), "the end of --save")
+    check_equal(oct(os.stat(path).st_mode), "0o100600", "its mode")
+    return path, done.stdout.decode()
+
+
+@case("what is saved of a copy needs nothing else, has the same leaks, and is small")
+def save():
+    with Waiting(target("leaks"), "wait") as program:
+        live = report_of("-a", str(program.pid))
+        before = blocks_of(segment_of(program.pid))
+        path, said = saved(program)
+        check("was stopped for" in said and "stood still" not in said, said)
+        segment = segment_of(program.pid)
+        check_equal(blocks_of(segment), before, "blocks of the segment's file")
+        os.rename(segment, segment + ".away")
+        core = report_of("-r", path)
+        os.rename(segment + ".away", segment)
+        check_same(core, live)
+        check(blocks_of(path) * 512 * 4 < os.path.getsize(path), "%d of %d bytes take room" % (
+            blocks_of(path) * 512, os.path.getsize(path)))
+        done = run([HEAPTOP, "--save", path, "-a", str(program.pid)])
+        check(done.returncode == 125 and b"exists" in done.stderr, "it wrote over a file: %s" % done.stderr)
+        os.unlink(path)
+
+
+@case("it is saved of a program that stands still, too, and of one that was not recorded")
+def save_otherwise():
+    with Waiting(target("leaks"), "wait") as program:
+        stopped(program)
+        live = report_of("-a", str(program.pid))
+        path, said = saved(program)
+        check("stood still until all was written" in said, said)
+        check_same(report_of("-r", path), live)
+        os.unlink(path)
+    with subprocess.Popen([target("leaks"), "wait"], env=environment(), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as plain:
+        while plain.stdout.readline().strip() not in ("ready", ""):
+            pass
+        path = os.path.join(scratch, "plain")
+        done = run([HEAPTOP, "--save", path, "-a", str(plain.pid)])
+        check_equal(done.returncode, 0, "status: %s" % done.stderr.decode())
+        check(report_of("-r", path)["totals"]["live_blocks"] > 50, "few blocks from before")
+        plain.stdin.close()
+        check_equal(plain.wait(60), 0, "status of the program")
+        os.unlink(path)
+
+
+@case("gdb reads what is saved: threads, frames and variables")
+def save_gdb():
+    gdb = need("gdb")
+    with Waiting(target("leaks"), "wait") as program:
+        path, _ = saved(program)
+        done = run([gdb, "-nx", "-batch", "-ex", "bt", "-ex", "info threads", target("leaks"), path])
+        text = done.stdout.decode()
+        check("in main (" in text and "hold_general (" in text, text + done.stderr.decode())
+        os.unlink(path)
+
+
 @case("a core of the kernel has them, and says what killed the program")
 def kernel():
     with open("/proc/sys/kernel/core_pattern", encoding="ascii") as f:
