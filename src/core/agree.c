@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shm/copy.h"
@@ -25,6 +26,10 @@ struct agreement {
 	struct read_segment *segment;
 	const char *path;
 	char *message;
+	/* Too large for the stack. */
+	struct read_identity id;
+	struct read_module module;
+	unsigned char page[PAGE];
 };
 
 __attribute__((format(printf, 2, 3))) static int differ(
@@ -156,12 +161,11 @@ static const struct core_file *path_find(const struct core *c, const char *path)
 	return NULL;
 }
 
-static int build_id_check(const struct agreement *a, const struct read_module *m)
+static int build_id_check(struct agreement *a, const struct read_module *m)
 {
-	unsigned char page[PAGE];
 	const unsigned char *id;
-	ssize_t got = core_read_own(a->c, m->start, page, sizeof(page));
-	size_t bytes = got > 0 ? page_id(page, (size_t)got, &id) : 0;
+	ssize_t got = core_read_own(a->c, m->start, a->page, sizeof(a->page));
+	size_t bytes = got > 0 ? page_id(a->page, (size_t)got, &id) : 0;
 
 	if (bytes == 0 || m->build_id_bytes == 0 ||
 		(bytes == m->build_id_bytes && memcmp(id, m->build_id, bytes) == 0))
@@ -171,7 +175,7 @@ static int build_id_check(const struct agreement *a, const struct read_module *m
 
 /* A module that was unloaded is no longer in the core, or something else is in its place; the
  * program itself stays. */
-static int module_check(const struct agreement *a, const struct read_module *m, bool is_program)
+static int module_check(struct agreement *a, const struct read_module *m, bool is_program)
 {
 	const struct core_file *f = core_file_at(a->c, m->start);
 
@@ -186,7 +190,7 @@ static int module_check(const struct agreement *a, const struct read_module *m, 
 	return differ(a, "%.100s is not in the core", m->path);
 }
 
-static int modules_check(const struct agreement *a, const struct read_identity *id)
+static int modules_check(struct agreement *a)
 {
 	struct read_totals t;
 	int rc = read_totals(a->segment, &t);
@@ -196,34 +200,42 @@ static int modules_check(const struct agreement *a, const struct read_identity *
 	if (a->c->files == 0)
 		return 0; /* cut short: nothing is known of them */
 	for (uint32_t i = 0; i <= t.modules && rc == 0; i++) {
-		struct read_module m;
+		const struct read_module *m = &a->module;
 
-		if (read_module(a->segment, i, &m) == 0 && m.path[0] == '/')
-			rc = module_check(a, &m, strcmp(m.path, id->exe) == 0);
+		if (read_module(a->segment, i, &a->module) == 0 && m->path[0] == '/')
+			rc = module_check(a, m, strcmp(m->path, a->id.exe) == 0);
 	}
 	return rc;
 }
 
+static int agreement_check(struct agreement *a)
+{
+	int rc = read_identity(a->segment, &a->id);
+
+	if (rc == 0)
+		rc = process_check(a, &a->id);
+	if (rc == 0)
+		rc = name_check(a, &a->id);
+	if (rc == 0)
+		rc = image_check(a);
+	return rc == 0 ? modules_check(a) : rc;
+}
+
 int core_agree_check(const struct core *c, const char *segment, char *message)
 {
-	struct agreement a = {
-		.c = c, .segment = read_open(segment, message), .path = segment, .message = message
-	};
-	struct read_identity id;
-	int rc;
+	struct agreement *a = calloc(1, sizeof(*a));
+	int rc = -ENOMEM;
 
-	if (!a.segment)
-		return -ENODATA;
-	rc = read_identity(a.segment, &id);
-	if (rc == 0)
-		rc = process_check(&a, &id);
-	if (rc == 0)
-		rc = name_check(&a, &id);
-	if (rc == 0)
-		rc = image_check(&a);
-	if (rc == 0)
-		rc = modules_check(&a, &id);
-	read_close(a.segment);
+	*message = '\0';
+	if (a) {
+		a->c = c;
+		a->path = segment;
+		a->message = message;
+		a->segment = read_open(segment, message);
+		rc = a->segment ? agreement_check(a) : -ENODATA;
+		read_close(a->segment);
+	}
+	free(a);
 	if (rc != 0 && !*message)
 		snprintf(message, CORE_MESSAGE_MAX, "%.120s: %s", segment, strerror(-rc));
 	return rc;
