@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define PAGE	     4096u
+#define FIRST_BYTES  2048u /* headers, and the build-id behind them */
 #define OBJECTS_MOST 512u /* descriptors that we hold; the other files count as missing */
 #define HEADERS_MOST 32u
 
@@ -48,8 +49,8 @@ bool core_objects_is_account(const char *path)
 /* Whether the core has an ELF file's first page, and the file another one. */
 static bool is_changed(const struct core *c, const struct core_file *f, int fd)
 {
-	unsigned char mapped[PAGE], here[PAGE];
-	ssize_t got, has = f->offset == 0 ? core_read_own(c, f->start, mapped, PAGE) : -1;
+	unsigned char mapped[FIRST_BYTES], here[FIRST_BYTES];
+	ssize_t got, has = f->offset == 0 ? core_read_own(c, f->start, mapped, FIRST_BYTES) : -1;
 
 	if (has < (ssize_t)SELFMAG || memcmp(mapped, ELFMAG, SELFMAG) != 0)
 		return false;
