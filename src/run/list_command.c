@@ -69,13 +69,51 @@ static int unreadable_count(void *ctx, const struct target_segment *s)
 	return 0;
 }
 
+/* Programs that did not end by exit, so that there may be core files of them. */
+struct crashed {
+	unsigned count;
+	pid_t pid; /* of one */
+	char command[COMMAND_CELLS * 4 + 1];
+};
+
+static int crashed_count(void *ctx, const struct target_segment *s)
+{
+	struct crashed *c = ctx;
+
+	if (s->state != TARGET_DEAD)
+		return 0;
+	c->count++;
+	c->pid = s->pid;
+	text_elide(c->command, sizeof(c->command), s->command, COMMAND_CELLS, false, true);
+	return 0;
+}
+
+/* A core file is of no use to us without its segment. */
+static void cores_warn(const struct crashed *before)
+{
+	struct crashed after = { 0 };
+
+	if (before->count == 0 || target_list(crashed_count, &after) < 0 ||
+		after.count >= before->count)
+		return;
+	fprintf(stderr,
+		"heaptop: %u of them did not end by exit, such as process %d (%s): if there is a "
+		"core "
+		"file, -r cannot read it any more without a copy of the segment\n",
+		before->count - after.count, (int)before->pid, before->command);
+}
+
 int list_command_clean(void)
 {
-	int rc = target_clean();
+	struct crashed crashed = { 0 };
 	unsigned left = 0;
+	int rc = target_list(crashed_count, &crashed);
 
+	if (rc >= 0)
+		rc = target_clean();
 	if (rc < 0)
 		return exit_status(rc);
+	cores_warn(&crashed);
 	printf("%d segment%s of ended programs removed\n", rc, units_plural((uint64_t)rc));
 	rc = target_list(unreadable_count, &left);
 	if (left)

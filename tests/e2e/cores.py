@@ -227,6 +227,18 @@ def together():
         os.unlink(path)
 
 
+@case("--clean warns of a segment that a core may need, and of no other")
+def clean():
+    with Waiting(target("leaks"), "wait") as program:
+        program.end()
+    check(b"core file" not in run([HEAPTOP, "--clean"]).stderr, "of a program that called exit")
+    with Waiting(target("leaks"), "wait") as program:
+        os.kill(program.pid, signal.SIGKILL)
+        program.process.wait(60)
+        said = run([HEAPTOP, "--clean"]).stderr.decode()
+        check("1 of them did not end by exit, such as process %d (" % program.pid in said, said)
+
+
 @case("without its segment, compressed, or of another kind, a file is refused in words")
 def refused():
     with Waiting(target("leaks"), "wait") as program:
