@@ -126,8 +126,12 @@ static void frame_process(
 				  ? (unsigned)(s->viewer_cpu_percent * 10 + 0.5)
 				  : 0;
 
-	strbuf_printf(out, "heaptop  %s  pid %d  %s", s->command ? s->command : "?", (int)s->pid,
-		snapshot_state_text(s, state));
+	strbuf_printf(out, "heaptop  %s  ", s->command ? s->command : "?");
+	if (s->processes)
+		strbuf_printf(out, "all %u process%s", s->processes, s->processes == 1 ? "" : "es");
+	else
+		strbuf_printf(out, "pid %d", (int)s->pid);
+	strbuf_printf(out, "  %s", snapshot_state_text(s, state));
 	if (s->proc.valid && s->proc.threads)
 		strbuf_printf(out, "  %u thr", s->proc.threads);
 	strbuf_printf(out, "  up %s", units_duration(age, s->uptime_ns));

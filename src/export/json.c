@@ -30,6 +30,8 @@ static void json_process(struct writer *w, const struct snapshot *s)
 	char unnamed[24];
 
 	writer_object(w, "process");
+	if (s->processes)
+		writer_uint(w, "summed", s->processes);
 	writer_int(w, "pid", s->pid);
 	writer_bool(w, "forked", s->forked);
 	writer_array(w, "command");

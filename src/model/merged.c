@@ -51,6 +51,9 @@ struct merged {
 	struct model_site *plain; /* owned: the sites of one tick, heap first */
 	size_t plain_room;
 	struct merged_totals totals;
+	const char *command; /* of the head, and its arguments */
+	const char *const *argv;
+	unsigned argc;
 };
 
 struct merged *merged_new(void)
@@ -374,14 +377,29 @@ static size_t sites_take(const struct merged *m, bool heap, struct model_site *o
 	return n;
 }
 
+/* Copies the command line when it is another one. */
+static void command_take(struct merged *m, const struct snapshot *from)
+{
+	const char *command = merged_stacks_text(m->stacks, from->command);
+
+	if (command && command == m->command)
+		return;
+	m->command = command;
+	m->argv = merged_stacks_texts(m->stacks, from->argv, from->argc);
+	m->argc = m->argv ? from->argc : 0;
+}
+
 /* Plain figures, and copies of the texts: `head` may be of a process that goes. */
 static void head_fill(struct merged *m, const struct snapshot *from, struct snapshot *out)
 {
+	command_take(m, from);
 	*out = (struct snapshot){ .owner = m,
 		.release = release,
 		.kinds = 0,
 		.attach = from->attach,
-		.command = merged_stacks_text(m->stacks, from->command),
+		.command = m->command,
+		.argv = m->argv,
+		.argc = m->argc,
 		.exe = merged_stacks_text(m->stacks, from->exe),
 		.notice = from->notice,
 		.state = from->state,

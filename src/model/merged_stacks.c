@@ -133,6 +133,19 @@ const char *merged_stacks_text(struct merged_stacks *s, const char *text)
 	return text ? intern_text(s->memory, text, strlen(text)) : NULL;
 }
 
+const char *const *merged_stacks_texts(
+	struct merged_stacks *s, const char *const *text, unsigned count)
+{
+	const char **copy = intern_alloc(s->memory, (count + 1) * sizeof(*copy));
+
+	for (unsigned i = 0; copy && i < count; i++) {
+		copy[i] = merged_stacks_text(s, text[i]);
+		if (!copy[i])
+			return NULL;
+	}
+	return copy;
+}
+
 /* NULL: no memory. */
 static const struct snap_module *module_make(
 	struct merged_stacks *s, const char *path, const char *build_id)

@@ -36,5 +36,8 @@ bool merged_stacks_name(
 	struct merged_stacks *s, struct model *m, uint32_t id, const struct snap_site *site);
 /* A copy that lives as long as `s`; NULL: of NULL, or without memory. */
 const char *merged_stacks_text(struct merged_stacks *s, const char *text);
+/* The same of `count` texts; each call takes memory. */
+const char *const *merged_stacks_texts(
+	struct merged_stacks *s, const char *const *text, unsigned count);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "src/run/failure.h"
 #include "src/run/launch_report.h"
+#include "src/run/launch_sum.h"
 #include "src/run/report.h"
 #include "src/run/signals.h"
 #include "src/run/headless.h"
@@ -21,23 +22,42 @@ static int frame_put(struct headless *t, const struct snapshot *s)
 		return failure_print_errno("cannot read the segment", errno);
 	if (!t->options->format_given)
 		return report_frame_put(t->fd, s, t->options);
-	headless_memory_read(t);
+	if (!s->processes)
+		headless_memory_read(t);
 	rc = report_put(t->fd, s, t->options,
-		&(struct report_parts){ .memory = headless_memory(t),
+		&(struct report_parts){ .memory = s->processes ? NULL : headless_memory(t),
 			.launch = launch_report_make(&launch, run_watch(t->run), s, t->options),
 			.timeline = histories_timeline(run_past(t->run)->histories, s) });
 	launch_report_free(&launch);
 	return rc;
 }
 
+/* The frame's snapshot: of the program, or of all processes as one. Names that have come meanwhile
+ * are in it. */
+static struct snapshot *frame_take(struct headless *t, struct launch_sum *all)
+{
+	struct snapshot *now = run_tick(t->run), *sum;
+
+	if (!all || !now)
+		return now;
+	snapshot_unref(launch_sum_tick(all, now));
+	launch_sum_names_finish(all, t->options->delay_ns);
+	sum = launch_sum_tick(all, now);
+	snapshot_unref(now);
+	return sum;
+}
+
 int batch_run(const struct options *o)
 {
+	struct launch_sum *all = NULL;
 	static struct headless t;
 	struct snapshot *s = NULL;
 	int rc = headless_open(&t, o, STDOUT_FILENO);
 
 	if (rc != 0)
 		return rc;
+	if (o->all_processes)
+		all = launch_sum_new(run_watch(t.run));
 	/* Give a launched program a moment to allocate. If it ends meanwhile, its last state is
 	 * the frame. */
 	if (o->mode == OPTIONS_RUN)
@@ -48,10 +68,11 @@ int batch_run(const struct options *o)
 		snapshot_unref(s);
 		snapshot_unref(run_tick(t.run));
 		session_names_finish(run_session(t.run), o->delay_ns);
-		s = run_tick(t.run);
+		s = frame_take(&t, all);
 		rc = frame_put(&t, s);
 		if (last || !headless_wait(&t, clock_monotonic_ns() + o->delay_ns))
 			break;
 	}
+	launch_sum_free(all);
 	return headless_close(&t, s, rc);
 }

@@ -11,7 +11,7 @@
 #include "src/model/processes.h"
 #include "src/util/clock.h"
 
-#define NOTICE_MAX 128
+#define NOTICE_MAX 256
 
 /* A process besides the launched one. */
 struct part {
@@ -133,8 +133,11 @@ static void parts_read(struct launch_sum *l)
 
 static const char *notice_make(struct launch_sum *l, const struct snapshot *now)
 {
+	/* A copy: the process may go before the sum. */
 	if (!l->left_out)
-		return now->notice;
+		snprintf(l->notice, sizeof(l->notice), "%s", now->notice ? now->notice : "");
+	if (!l->left_out)
+		return now->notice ? l->notice : NULL;
 	snprintf(l->notice, sizeof(l->notice),
 		"the sum leaves out %zu running processes (it holds %u at most)", l->left_out,
 		LAUNCH_SUM_MAX + 1);

@@ -59,7 +59,8 @@ enum fact {
 	FAULTS = 1ull << 57,
 	CLIENT_REQUESTS = 1ull << 58,
 	LEAK_EVERY = 1ull << 59,
-	SAVE = 1ull << 60
+	SAVE = 1ull << 60,
+	ALL_PROCESSES = 1ull << 61
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -134,6 +135,9 @@ static const struct rule {
 	{ FREE_STACKS, 0, RUN | ATTACH, "--free-stacks requires a COMMAND or -a PID" },
 	{ CLIENT_REQUESTS, 0, RUN, "--client-requests requires a COMMAND" },
 	{ FAULTS, 0, RUN | ATTACH, "--faults requires a COMMAND or -a PID" },
+	{ ALL_PROCESSES, REPORT | RECORD, RUN | ATTACH,
+		"--all-processes requires a COMMAND or -a PID, and excludes --report, which sums "
+		"them anyway, and --record" },
 	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead require a COMMAND or -a PID" },
 };
 
@@ -170,6 +174,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->readonly || o->script || o->nsource_paths, SCREEN_ONLY },
 		{ o->no_exit_scan, NO_EXIT_SCAN },
 		{ o->hold, HOLD },
+		{ o->all_processes, ALL_PROCESSES },
 		{ o->sample.given, SAMPLING },
 		{ o->sample.bytes || o->sample.limit > 0, SAMPLED },
 		{ o->format == OPTIONS_TEXT, TEXT },

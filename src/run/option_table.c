@@ -70,7 +70,8 @@ enum long_key {
 	KEY_WAIT_CLIENT,
 	KEY_USER,
 	KEY_TOKEN_FILE,
-	KEY_PROFILE
+	KEY_PROFILE,
+	KEY_ALL_PROCESSES
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -184,6 +185,8 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_NO_FOLLOW, "no-follow", NULL, option_values_no_follow, 0, "record COMMAND alone" },
 	{ KEY_NO_FOLLOW_FORK, "no-follow-fork", NULL, option_values_no_follow_fork, 0,
 		"record only those children that call exec" },
+	{ KEY_ALL_PROCESSES, "all-processes", NULL, FLAG(all_processes),
+		"show all processes of the launch as one (screen, -b)" },
 	{ KEY_LIBRARY, "library", "PATH", option_values_library, 0, "preload this libheaptop.so" },
 	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
 		"name call sites by their innermost frame" },

@@ -151,6 +151,7 @@ struct options {
 	enum options_color color;
 	bool ascii, no_mouse;
 	bool tree; /* the screen starts in the call tree */
+	bool all_processes; /* of the launch as one */
 	bool no_config; /* the settings file is neither read nor written */
 	uint64_t given[OPTIONS_MOST / 64]; /* bit i % 64 of word i / 64: the option of row i of
 					     option_table (options_given) */

@@ -97,7 +97,7 @@ int program_show(const struct options *o, const struct config *config, struct sc
 	struct screen_source *s;
 	struct tui_source source;
 	struct tui_options t;
-	char hello[GREETING_MAX];
+	char hello[GREETING_MAX], message[128]; /* of a failure for lack of memory */
 	struct run *r;
 	int signal = 0, rc = run_open(&r, o, size);
 
@@ -106,6 +106,8 @@ int program_show(const struct options *o, const struct config *config, struct sc
 	s = screen_source_open(r);
 	if (!s)
 		return FAILURE_EXIT;
+	if (o->all_processes)
+		screen_source_process_show(s, PROCESSES_ALL, message, sizeof(message));
 	source = source_make(s, r, o);
 	t = screen_run_options(run_child(r) != 0, o, config);
 	t.asks_to_detach = run_attached(r) && !o->attach.keep;

@@ -205,6 +205,31 @@ def summed():
     wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
 
 
+@case("frames of all processes as one, and of one with the others counted")
+def frames():
+    gate = fifo("gate")
+    for options in ["--all-processes"], []:
+        with open(path_of("out"), "w", encoding="utf-8") as out:
+            viewer = subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", *options, "--", "sh", "-c", "cat %s & cat %s & wait" %
+                                       (gate, gate)], env=environment(), stdout=out, start_new_session=True)
+        try:
+            def recorded():
+                pids = [int(pid) for pid in re.findall(r"^ *(\d+) +running .*%s" % gate, listing(), re.M)]
+                return pids if len(pids) == 3 and all(map(is_asleep, pids)) else None
+            pids = wait_for(recorded, "three processes at rest")
+            seen = [seen_of(pid) for pid in pids]
+            total_bytes = sum(live for _, live, _ in seen)
+            mark = r"all 3 processes .*\nLive ([\d.]+)k" if options else r"Also 2 processes of its launch with ([\d.]+)k"
+            want = total_bytes if options else total_bytes - [live for name, live, _ in seen if name == "sh"][0]
+            def as_seen():
+                figures = re.findall(mark, text_of("out"))
+                return figures and abs(float(figures[-1]) * 1024 - want) <= 52
+            wait_for(as_seen, "a frame with %d bytes" % want)
+        finally:
+            kill_all(viewer)
+        wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
+
+
 def with_children(options):
     """What two programs of one kind leave, started by a shell, as a report."""
     out = path_of("report")

@@ -99,6 +99,8 @@ static struct snapshot *process_tick(struct process *p, uint64_t live)
 	p->references++;
 	s->exe = p->exe;
 	s->command = p->exe;
+	s->argv = &p->exe;
+	s->argc = 1;
 	s->pid = 100;
 	s->uptime_ns = clock_ns;
 	s->state = SNAP_RUNNING;
@@ -361,6 +363,9 @@ TEST(it_is_a_snapshot_like_others)
 	CHECK(with_offset(next, 0x41)->rate_bytes_per_s > 0);
 	CHECK_INT(next->pid, 0);
 	CHECK_STR(next->command, "/bin/one");
+	CHECK_INT(next->argc, 1);
+	CHECK_STR(next->argv[0], "/bin/one");
+	CHECK(next->argv == s->argv && next->argv != &launched.exe);
 	merged_close(m);
 	snapshot_unref(s);
 	CHECK_INT(with_offset(next, 0x41)->live_bytes, 60);
