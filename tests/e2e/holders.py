@@ -111,6 +111,20 @@ def types():
                     said, re.M), said)
 
 
+@case("on the screen, leaks by head are one row for the cycles, whichever of their blocks is definite")
+def heads():
+    with Waiting(target("holders")) as program:
+        path = os.path.join(scratch, "keys")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(":size 170x30\nL\n:until scan 1\nK K K K K K K K\n:until Session (make_shared) <-> \n"
+                    ":save-display -\n")
+        screen = run([HEAPTOP, "-d", "0.1", "--script", path, "-a", str(program.pid)]).stdout.decode()
+    rows = [line for line in screen.splitlines() if re.match(r"[ >](cycle|definite|indirect)", line)]
+    check(re.match(r".cycle +35\.9k +400 +35\.9k .* Session \(make_shared\) <-> Conn \(make_shared\), 200 times",
+                   rows[0]), screen)
+    check(not [row for row in rows if "lose()" in row], screen)
+
+
 @case("call sites are summed up by type, with the share of the heap that has one, in reports and on the screen")
 def by_type():
     with Waiting(target("holders")) as program:

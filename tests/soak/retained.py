@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Retained sizes in real programs, compared with brute force: 1,000 random blocks of each, half of them of those that
-retain others (tests/unit/leak_retained.c). Arguments: parts of the names of cases."""
+retain others (tests/unit/leak_retained.c); and which blocks are copies of others or zeros, compared with sorting all of
+them (tests/unit/leak_contents_live.c). Arguments: parts of the names of cases."""
 
 import os
 import subprocess
@@ -11,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 from proving import HEAPTOP, LIBRARY, Failure, add_case, check_equal, environment, need, run_cases, scratch, wait_for
 
-CHECK = os.path.join(os.path.dirname(HEAPTOP), "tests", "unit", "leak_retained")
+UNIT = os.path.join(os.path.dirname(HEAPTOP), "tests", "unit")
 BLOCKS = os.environ.get("HEAPTOP_BLOCKS", "1000")
 
 PYTHON = """
@@ -43,7 +44,7 @@ PROGRAMS = {
 }
 
 
-def compare(name):
+def compare(name, check, *arguments):
     command, variables, text = PROGRAMS[name]
     need(command[0])
     command = [part.replace("SCRATCH", scratch) for part in command]
@@ -59,7 +60,7 @@ def compare(name):
                                check=True, stdout=subprocess.DEVNULL)
             elif not any("ready" in line for line in iter(program.stdout.readline, "")):
                 raise Failure("it has ended")
-            done = subprocess.run([CHECK, str(program.pid), BLOCKS], env=environment(), stderr=subprocess.PIPE,
+            done = subprocess.run([os.path.join(UNIT, check), str(program.pid), *arguments], env=environment(), stderr=subprocess.PIPE,
                                   text=True, check=False)
             print("  %s: %s" % (name, done.stderr.strip()), flush=True)
             check_equal(done.returncode, 0, done.stderr)
@@ -69,5 +70,9 @@ def compare(name):
 
 for each in PROGRAMS:
     add_case("retained sizes of %s blocks of %s are what deleting each loses" % (BLOCKS, each),
-             lambda name=each: compare(name))
+             lambda name=each: compare(name, "leak_retained", BLOCKS))
+    # It goes on to write while it is idle.
+    if each != "redis-server":
+        add_case("copies and zeros in %s are what comparing all its blocks finds" % each,
+                 lambda name=each: compare(name, "leak_contents_live"))
 run_cases()
