@@ -255,28 +255,27 @@ static int first_tick(struct far_desk *d, int timeout_ms)
 	return rc == 1 ? 0 : rc;
 }
 
-int far_desk_open(
-	struct far_desk **out, const struct far_place *where, int timeout_ms, char *message)
+int far_desk_open(struct far_desk **out, const struct far_peer *peer, int timeout_ms, char *message)
 {
 	struct far_desk *d = calloc(1, sizeof(*d));
+	struct far_peer lost = *peer;
 	int rc;
 
 	*out = NULL;
 	if (!d) {
+		far_peer_close(&lost);
 		error_hint_line(message, FAR_PEER_MESSAGE, "cannot connect", -ENOMEM);
 		return -ENOMEM;
 	}
+	d->peer = *peer;
 	d->file.fd = -1;
 	signal(SIGPIPE, SIG_IGN);
-	rc = far_peer_open(&d->peer, where, message);
-	if (rc == 0) {
-		rc = far_channel_open(&d->line, d->peer.in, d->peer.out);
-		if (rc == 0)
-			rc = first_tick(d, timeout_ms);
-		else
-			failed(d, rc);
-		snprintf(message, FAR_PEER_MESSAGE, "%s", d->ended);
-	}
+	rc = far_channel_open(&d->line, d->peer.in, d->peer.out);
+	if (rc == 0)
+		rc = first_tick(d, timeout_ms);
+	else
+		failed(d, rc);
+	snprintf(message, FAR_PEER_MESSAGE, "%s", d->ended);
 	if (rc == 0)
 		*out = d;
 	else

@@ -12,11 +12,12 @@
 struct far_desk;
 
 /*
- * Connects, and waits for the first tick: at most `timeout_ms` without anything coming, or until a
- * signal (-EINTR). 0, or -errno and one line in `message` (FAR_PEER_MESSAGE).
+ * Takes over a connection, also on failure, and waits for the first tick: at most `timeout_ms`
+ * without anything coming, or until a signal (-EINTR). 0, or -errno and one line in `message`
+ * (FAR_PEER_MESSAGE).
  */
 int far_desk_open(
-	struct far_desk **out, const struct far_place *where, int timeout_ms, char *message);
+	struct far_desk **out, const struct far_peer *peer, int timeout_ms, char *message);
 void far_desk_close(struct far_desk *d);
 /* The copy. Opened once, its name may go: far_desk_opened. */
 const char *far_desk_path(const struct far_desk *d);

@@ -159,6 +159,7 @@ int far_run_open(struct far_run **out, const struct options *o)
 {
 	struct far_run *f = calloc(1, sizeof(*f));
 	char message[READ_MESSAGE_MAX > FAR_PEER_MESSAGE ? READ_MESSAGE_MAX : FAR_PEER_MESSAGE];
+	struct far_peer peer;
 	int rc;
 
 	*out = NULL;
@@ -172,7 +173,8 @@ int far_run_open(struct far_run **out, const struct options *o)
 	rc = place_make(f, o);
 	if (rc != 0)
 		return failed(f, rc);
-	if (far_desk_open(&f->desk, &f->place, CONNECT_MS, message) != 0)
+	if (far_peer_open(&peer, &f->place, message) != 0 ||
+		far_desk_open(&f->desk, &peer, CONNECT_MS, message) != 0)
 		return failed(f, failure_print(message));
 	f->segment = read_open(far_desk_path(f->desk), message);
 	if (!f->segment)

@@ -11,7 +11,7 @@
 FUZZ_SECONDS ?= 60
 FUZZ_COUNT   ?= 20000
 KEYS_EVENTS  ?= 1000000
-FUZZ_ALL     := read show proc sym demangle text json record events core keys
+FUZZ_ALL     := far read show proc sym demangle text json record events core keys
 FUZZ	     ?= $(FUZZ_ALL)
 FUZZ_CLANG   ?= clang
 FUZZ_SAN     := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
