@@ -106,6 +106,8 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	if (snap->processes)
 		infoline_left(&s, 90, STYLE_MOMENT, " all %" PRIu32 " process%s ", snap->processes,
 			snap->processes == 1 ? "" : "es");
+	else if (snap->host)
+		infoline_left(&s, 70, STYLE_PLAIN, "pid %d on %s", (int)snap->pid, snap->host);
 	else
 		infoline_left(&s, 70, STYLE_PLAIN, "pid %d", (int)snap->pid);
 	/* If the program ended early, /proc was perhaps never read. */

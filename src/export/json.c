@@ -33,6 +33,7 @@ static void json_process(struct writer *w, const struct snapshot *s)
 	if (s->processes)
 		writer_uint(w, "summed", s->processes);
 	writer_int(w, "pid", s->pid);
+	writer_string(w, "host", s->host);
 	writer_bool(w, "forked", s->forked);
 	writer_array(w, "command");
 	for (unsigned i = 0; i < s->argc; i++)

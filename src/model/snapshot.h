@@ -588,6 +588,7 @@ struct snapshot {
 			       one */
 	/* who */
 	pid_t pid;
+	const char *host; /* the machine that it runs on, clean; NULL: this one */
 	const char *command; /* argv joined by spaces, cleaned */
 	const char *const *argv; /* cleaned, argc entries */
 	unsigned argc;

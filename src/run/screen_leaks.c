@@ -64,6 +64,11 @@ int screen_leaks_scan(
 	struct scan_control *s = control_of(l, session);
 	int rc = -ENOMEM;
 
+	if (session_is_far(session)) {
+		snprintf(msg, cap,
+			"no scan: its memory is on another machine (there: heaptop -a PID)");
+		return -ENOTSUP;
+	}
 	if (s && !session_alive(session) && !core_target_core(run_options(l->run)))
 		rc = -ESRCH;
 	else if (s)

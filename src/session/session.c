@@ -163,6 +163,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	if (!s->far)
 		s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
 	liveness_open(&s->liveness, s->segment, &s->identity, o->alone);
+	s->liveness.renamed &= !s->far; /* its copy has a name of its own */
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	if (o->core) {
 		s->pid = o->core->pid;
@@ -234,6 +235,11 @@ struct read_segment *session_segment(const struct session *s)
 pid_t session_pid(const struct session *s)
 {
 	return s->pid;
+}
+
+bool session_is_far(const struct session *s)
+{
+	return s->far != NULL;
 }
 
 bool session_alive(const struct session *s)
@@ -436,6 +442,7 @@ static void fill_head(
 	h->owner = s;
 	h->release = session_release;
 	h->pid = s->pid ? s->pid : s->identity.pid;
+	h->host = s->far ? s->far->agent.host : NULL;
 	h->command = s->command->line;
 	h->argv = (const char *const *)s->command->argv;
 	h->argc = s->command->argc;

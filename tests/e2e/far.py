@@ -110,6 +110,7 @@ def comparable(report):
     for name in HERE_ONLY:
         report.pop(name, None)
     report["proc"].pop("pss", None)
+    report["process"].pop("host")
 
     def still(value):  # without rates, which depend on when one looks
         if isinstance(value, dict):
@@ -127,6 +128,7 @@ def equal():
     with Program() as p:
         far, near = frame(*VIA, "-a", p.pid), frame("-a", p.pid)
         check(sum(s["live_bytes"] for s in far["sites"]) >= 100 * 1000, "there is something to compare")
+        check_equal((far["process"]["host"], near["process"]["host"]), (os.uname().nodename, None), "hosts")
         far, near = comparable(far), comparable(near)
         for name in sorted(set(far) | set(near)):
             check_equal(far.get(name), near.get(name), name)
