@@ -1,61 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sessions: ticks over segments whose contents are known, of a process that runs (this one), of
- * some that are gone, and over broken ones.
+ * Sessions: ticks over segments whose contents are known, of a process that runs (this one), and of
+ * some that are gone.
  */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include "src/proc/proc.h"
-#include "src/session/session.h"
 #include "src/util/clock.h"
-#include "tests/unit/segment_fixture.h"
-
-#define PID_NONE 0x3ffffff /* above what Linux gives out */
-
-static struct made made;
-static struct session *session;
-
-/* A segment of this very process. */
-static struct segment_identity own_identity(void)
-{
-	struct segment_identity id = fixture_identity;
-
-	id.pid = (uint32_t)getpid();
-	CHECK_INT(proc_start_ticks(getpid(), &id.start_ticks), 0);
-	return id;
-}
-
-static void begin(uint32_t pid, uint32_t state)
-{
-	const struct session_options o = { .debuginfod = false };
-	struct segment_identity id = own_identity();
-	char message[READ_MESSAGE_MAX] = "";
-
-	if (pid)
-		id.pid = pid;
-	made_open(&made, &id);
-	made_fill(&made);
-	made.s.header->state = state;
-	session = session_open(made.path, &o, message);
-	if (!session)
-		made_give_up(message);
-}
-
-static void end(void)
-{
-	session_close(session);
-	made_close(&made);
-}
-
-static struct snapshot *tick(void)
-{
-	struct snapshot *s = session_tick(session);
-
-	if (!s)
-		made_give_up("a tick failed");
-	return s;
-}
+#include "tests/unit/session_fixture.h"
 
 /* Until this process has used so much processor time more. */
 static void work_ns(uint64_t ns)
@@ -476,125 +428,6 @@ TEST(remove)
 	end();
 }
 
-TEST(not_a_segment)
-{
-	char message[READ_MESSAGE_MAX] = "";
-
-	CHECK(!session_open("/dev/null", &(struct session_options){ 0 }, message));
-	CHECK_STR(message, "/dev/null: not a regular file");
-	session_close(NULL);
-}
-
-/* The file is emptied under us: the tick says so, and what was shown stays. */
-TEST(cut_off)
-{
-	struct snapshot *s;
-
-	begin(0, HT_STATE_RUNNING);
-	s = tick();
-	CHECK_INT(ftruncate(made.fd, 0), 0);
-	errno = 0;
-	CHECK(session_tick(session) == NULL);
-	CHECK_INT(errno, EIO);
-	CHECK_STR(s->command, "made --fast");
-	snapshot_unref(s);
-	end();
-}
-
-/* A command line of nothing but ends, one without an end, and one of control bytes. */
-TEST(command_lines)
-{
-	struct snapshot *s;
-	const struct session_options o = { 0 };
-	char message[READ_MESSAGE_MAX];
-
-	for (int round = 0; round < 3; round++) {
-		begin(PID_NONE, HT_STATE_EXITED);
-		session_close(session);
-		memset(made.s.header->command, "\0x\033"[round], HT_COMMAND_MAX);
-		made.s.header->command_bytes = UINT32_MAX;
-		session = session_open(made.path, &o, message);
-		s = tick();
-		CHECK_INT(s->argc, round == 0 ? HT_COMMAND_MAX - 1 : 1);
-		CHECK_INT(strspn(s->command, round == 0	  ? " "
-					     : round == 1 ? "x"
-							  : "?"),
-			strlen(s->command));
-		CHECK_INT(strlen(s->command), HT_COMMAND_MAX - (round == 0 ? 2 : 1));
-		snapshot_unref(s);
-		end();
-	}
-}
-
-static void break_tables(uint64_t *seed)
-{
-	struct ht_header *h = made.s.header;
-
-	for (int region = HT_REGION_THREADS; region < HT_REGION_LIVE; region++) {
-		uint64_t *words = segment_at(&made.s, h->region[region].offset);
-
-		CHECK_INT(commit_range(&made.s, h->region[region].offset, HT_COMMIT_BYTES), 0);
-		for (size_t i = 0; i < HT_COMMIT_BYTES / sizeof(*words); i++)
-			if (fixture_random(seed) % 4 == 0)
-				words[i] = fixture_random(seed) >> fixture_random(seed) % 64;
-	}
-	h->sites = 900;
-	h->sample_most = fixture_random(seed);
-	h->sample_bytes = fixture_random(seed);
-	h->rate_changes = (uint32_t)fixture_random(seed);
-	for (unsigned i = 0; i < HT_RATE_CHANGES; i++)
-		h->rate_change[i] =
-			(struct ht_rate_change){ fixture_random(seed), fixture_random(seed) };
-	h->history.points = UINT32_MAX;
-	h->history.step_ns = fixture_random(seed);
-	h->clock_ns = fixture_random(seed);
-	h->created_ns = fixture_random(seed);
-}
-
-/* Ticks over tables of noise: whatever comes out is inside its bounds. */
-/* A stack that cannot be read: what was counted there is listed all the same. */
-TEST(unreadable_stack)
-{
-	struct snapshot *s;
-	uint64_t allocs = 0, live = 0;
-
-	begin(0, HT_STATE_RUNNING);
-	stack_node(&made.s, stack_site(&made.s, 2)->node)->parent = UINT32_MAX;
-	s = tick();
-	for (size_t i = 0; i < s->nsites; i++) {
-		allocs += s->sites[i].allocs;
-		live += s->sites[i].live_bytes;
-	}
-	CHECK_INT(s->nsites, MADE_SITES - 1); /* the catch-all, and the others */
-	CHECK_INT(allocs, s->totals.allocs);
-	CHECK_INT(live, s->totals.live_bytes);
-	CHECK(s->notice && strstr(s->notice, "not all call stacks can be read"));
-	snapshot_unref(s);
-	end();
-}
-
-TEST(broken_tables)
-{
-	uint64_t seed = 42;
-
-	for (int round = 0; round < 12; round++) {
-		struct snapshot *s;
-
-		begin(round % 2 ? PID_NONE : 0, HT_STATE_RUNNING);
-		for (int i = 0; i < 3; i++) {
-			break_tables(&seed);
-			s = tick();
-			CHECK(s->nsites <= 900);
-			CHECK(s->history_points <= SNAP_HISTORY_POINTS);
-			for (size_t k = 0; k < s->nsites; k++)
-				CHECK(s->sites[k].stack->nframes >= 1 &&
-					s->sites[k].stack->title < s->sites[k].stack->nframes);
-			snapshot_unref(s);
-		}
-		end();
-	}
-}
-
 int main(void)
 {
 	RUN(sampling_is_switched);
@@ -613,10 +446,5 @@ int main(void)
 	RUN(notice_and_children);
 	RUN(names_finish);
 	RUN(remove);
-	RUN(not_a_segment);
-	RUN(cut_off);
-	RUN(command_lines);
-	RUN(unreadable_stack);
-	RUN(broken_tables);
 	return check_end();
 }
