@@ -9,9 +9,9 @@
 #include "src/target/prepare.h"
 #include "tests/unit/attach_fixture.h"
 
-#define STEPS  400
+#define STEPS  4000 /* a cycle has less, and ends before */
 #define CYCLES 4 /* 1,000 if SOAK is set */
-#define STRIDE 43 /* and each step */
+#define STRIDE 173 /* and each step */
 #define DEPTH  32
 
 static char library[PATH_MAX];
@@ -90,8 +90,11 @@ TEST(nor_do_they_when_viewers_are_killed)
 
 		shared->killed = true;
 		CHECK(await_rounds(1));
-		for (int step = (int)i; step < STEPS; step += is_long ? 1 : STRIDE)
-			kills += viewer_until(pid, cycle, step);
+		for (int step = (int)i, killed = 1; killed && step < STEPS;
+			step += is_long ? 1 : STRIDE) {
+			killed = viewer_until(pid, cycle, step);
+			kills += killed;
+		}
 		CHECK(kills > 1);
 		CHECK(await_rounds(2));
 		CHECK_INT(cycle(pid), 0);

@@ -29,6 +29,7 @@
 
 struct account {
 	uint64_t count;
+	uint64_t below_bytes; /* chunk_underlay */
 	struct {
 		uint64_t addr, usable;
 	} block[ROOM];
@@ -122,6 +123,26 @@ static void brk_take(void)
 		slots[1][i] = realloc(slots[1][i], 3000 + i);
 }
 
+/* Memory of the program's own right below a chunk with a mapping, as much as fits there: the kernel
+ * makes one mapping of both, which does not begin with the chunk. */
+static uint64_t chunk_underlay(void)
+{
+	size_t bytes = (size_t)128 << 20;
+	void *got = MAP_FAILED;
+
+	free(slots[1][1]);
+	slots[1][1] = malloc((size_t)40 << 20); /* more than any threshold of malloc's */
+	for (; got == MAP_FAILED && bytes > 4096; bytes -= bytes / 4 / 4096 * 4096 + 4096)
+		got = mmap((void *)((uintptr_t)slots[1][1] - 16 - bytes), bytes,
+			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			-1, 0);
+	if (got == MAP_FAILED)
+		return 0;
+	bytes = (uintptr_t)slots[1][1] - 16 - (uintptr_t)got;
+	memset(got, 1, bytes);
+	return bytes;
+}
+
 static void account_write(struct account *a)
 {
 	for (unsigned t = 0; t < THREADS; t++)
@@ -162,6 +183,8 @@ static int child(const char *what, int account_fd, int ready_fd)
 		pthread_create(&thread[i], NULL, work, (void *)i);
 	for (unsigned i = 0; i < ENDING && i < threads; i++)
 		pthread_join(thread[i], NULL);
+	if (strcmp(what, "mapped") == 0)
+		a->below_bytes = chunk_underlay();
 	fastbins_fill();
 	account_write(a);
 	if (write(ready_fd, "x", 1) != 1)

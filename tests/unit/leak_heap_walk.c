@@ -27,6 +27,8 @@ static uint32_t compare(struct leak_blocks *b, unsigned *missing, unsigned *wron
 	return own;
 }
 
+static uint64_t below_bytes; /* of the last one */
+
 static void walk(const char *what, unsigned arenas_least)
 {
 	pid_t pid = child_start(what);
@@ -48,6 +50,7 @@ static void walk(const char *what, unsigned arenas_least)
 	if (own > OWN_MOST)
 		printf("  %u blocks more than the %u of the account\n", own,
 			(unsigned)account->count);
+	below_bytes = account->below_bytes;
 	leak_blocks_free(&blocks);
 	leak_space_close(&s);
 	child_end(pid);
@@ -66,6 +69,32 @@ TEST(threads)
 TEST(hole_in_brk)
 {
 	walk("brk", 3);
+}
+
+static unsigned readings;
+
+ssize_t __real_pread(int fd, void *to, size_t bytes, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at);
+
+ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at)
+{
+	readings++;
+	return __real_pread(fd, to, bytes, at);
+}
+
+/* A large mapping is not read page by page. */
+TEST(chunk_above_other_memory)
+{
+	unsigned before;
+
+	readings = 0;
+	walk("threads", 3);
+	before = readings;
+	readings = 0;
+	walk("mapped", 3);
+	CHECK(below_bytes > 4u << 20);
+	CHECK(readings < before + below_bytes / 4096 / 2);
+	printf("# %u readings, %u without\n", readings, before);
 }
 
 /* An arena's list, its heads and the chunks' may hold anything. */
@@ -110,6 +139,7 @@ int main(int argc, char **argv)
 	RUN(one_thread);
 	RUN(threads);
 	RUN(hole_in_brk);
+	RUN(chunk_above_other_memory);
 	RUN(anything);
 	return check_end();
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Its symbols are looked up by others, and by either hash.
 $(B)/tests/unit/preload_symbols: private VIEW_LIBS += -rdynamic -Wl,--hash-style=both
+# Counts what it reads.
+$(B)/tests/unit/leak_heap_walk: private LDFLAGS_ALL += -Wl,--wrap=pread
 # A viewer that dies before or after any step of these.
 $(B)/tests/unit/trace_remote $(B)/tests/unit/attach $(B)/tests/unit/attach_recorded: private LDFLAGS_ALL += -Wl,--wrap=ptrace,--wrap=pwrite

@@ -3,6 +3,7 @@
 #include "src/leak/analysis/heap_walk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/leak/analysis/glibc_free_lists.h"
@@ -193,19 +194,56 @@ static void heaps_walk(struct walk *w, const struct leak_glibc_arena *a)
 
 /* ---- chunks with mappings of their own ---- */
 
+#define WINDOW_PAGES 64u /* read at once, where each page may begin a chunk */
+#define WINDOW_BYTES (WINDOW_PAGES * PROC_PAGE_BYTES)
+
 struct mapped {
 	uint64_t count, bytes; /* found */
 	uint64_t most; /* there are */
+	uint64_t from, to; /* what the window has of them */
+	unsigned char *window; /* WINDOW_BYTES; NULL: only first pages are read */
 };
 
+static void window_words(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct mapped *m = ctx;
+
+	memcpy(m->window + (addr - m->from), words, count * WORD);
+}
+
+/* Reads the window that begins at `at`: pages without data are zeros. That is no part of what a
+ * scan reads. */
+static void window_fill(struct walk *w, struct mapped *m, uint64_t at, uint64_t end)
+{
+	struct leak_space *s = w->space;
+	uint64_t scanned = s->scanned_bytes, unread = s->unread_bytes, absent = s->absent_bytes;
+
+	m->from = at;
+	m->to = end - at < WINDOW_BYTES ? end : at + WINDOW_BYTES;
+	memset(m->window, 0, WINDOW_BYTES);
+	leak_space_stream(s, m->from, m->to, window_words, m);
+	s->scanned_bytes = scanned;
+	s->unread_bytes = unread;
+	s->absent_bytes = absent;
+}
+
+/* The first words of a page. A large heap has many pages and few chunks, so they are not read one
+ * by one. */
+static bool head_read(struct walk *w, const struct mapped *m, uint64_t at, uint64_t head[2])
+{
+	if (!m->window)
+		return leak_space_read(w->space, at, head, 2 * WORD,
+			       leak_space_has_shared(w->space)) == 2 * (ssize_t)WORD;
+	memcpy(head, m->window + (at - m->from), 2 * WORD);
+	return true;
+}
+
 /* The size of the chunk at `at`, a page, which has a mapping of its own; 0: there is none. */
-static uint64_t mapped_at(struct walk *w, uint64_t at, uint64_t limit)
+static uint64_t mapped_at(struct walk *w, const struct mapped *m, uint64_t at, uint64_t limit)
 {
 	uint64_t head[2];
 
-	if (leak_space_read(w->space, at, head, sizeof(head), leak_space_has_shared(w->space)) !=
-			sizeof(head) ||
-		(head[1] & FLAGS) != OWN_MAPPING)
+	if (!head_read(w, m, at, head) || (head[1] & FLAGS) != OWN_MAPPING)
 		return 0;
 	head[1] &= ~(uint64_t)FLAGS;
 	return head[0] == 0 && head[1] != 0 && head[1] % PROC_PAGE_BYTES == 0 &&
@@ -232,22 +270,36 @@ static uint64_t mapped_moved(struct walk *w, uint64_t chunk, uint64_t size)
 	return chunk;
 }
 
+/* The next page from `at` on that may hold data, and is in the window, if there is one; `end`:
+ * none. */
+static uint64_t page_next(struct walk *w, struct mapped *m, uint64_t at, uint64_t end)
+{
+	size_t pages;
+
+	if (!m->window || (at >= m->from && at < m->to))
+		return at;
+	at = leak_space_skip_untouched(w->space, at, end, &pages);
+	if (at < end)
+		window_fill(w, m, at, end);
+	return at;
+}
+
 /* One anonymous mapping, which may hold several. The rest of one that does not begin with a chunk
  * is read only if chunks are missing otherwise. */
 static void mapped_scan(struct walk *w, struct mapped *m, uint64_t start, uint64_t end, bool first)
 {
 	uint64_t at = start, size, chunk;
-	size_t pages;
 
+	m->from = m->to = 0;
 	while (at < end && m->count < m->most && w->rc == 0) {
 		if (leak_space_cancelled(w->space)) {
 			w->rc = -ECANCELED;
 			return;
 		}
-		at = first ? at : leak_space_skip_untouched(w->space, at, end, &pages);
+		at = page_next(w, m, at, end);
 		if (at >= end)
 			return;
-		size = mapped_at(w, at, end);
+		size = mapped_at(w, m, at, end);
 		if (size == 0 && first)
 			return;
 		if (size == 0) {
@@ -284,10 +336,15 @@ static void mapped_walk(struct walk *w, uint64_t count, uint64_t bytes)
 	struct mapped m = { .most = count };
 	uint32_t was = w->out->count;
 
-	for (unsigned i = 0; i < 2 && (m.count != count || m.bytes != bytes) && w->rc == 0; i++) {
+	maps_scan(w, &m, true);
+	if ((m.count != count || m.bytes != bytes) && w->rc == 0) {
 		w->out->count = was;
-		m = (struct mapped){ .most = count };
-		maps_scan(w, &m, i == 0);
+		m = (struct mapped){ .most = count, .window = malloc(WINDOW_BYTES) };
+		if (m.window)
+			maps_scan(w, &m, false);
+		else
+			w->rc = -ENOMEM;
+		free(m.window);
 	}
 	w->result->whole &= m.count == count && m.bytes == bytes;
 }
