@@ -96,7 +96,7 @@ void process_tree_free(struct process_tree *w)
 
 struct leak_object_store *process_tree_leak_store(const struct process_tree *w)
 {
-	return w->leak_store;
+	return w ? w->leak_store : NULL;
 }
 
 struct launch_processes *process_tree_launch(const struct process_tree *w)

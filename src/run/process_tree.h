@@ -43,7 +43,8 @@ struct session *process_tree_session(const struct process_tree *w);
 struct launch_processes *process_tree_launch(const struct process_tree *w);
 /* Completes a snapshot of the current image by what the others of its launch hold. */
 void process_tree_launch_fill(const struct process_tree *w, struct snapshot *s);
-/* Object files that leak scans of these processes keep for the next scan; NULL: out of memory. */
+/* Object files that leak scans of these processes keep for the next one. NULL: out of memory, or
+ * `w` is NULL. */
 struct leak_object_store *process_tree_leak_store(const struct process_tree *w);
 /* Calls `visit` for each kept child and earlier image. */
 void process_tree_members(
