@@ -99,6 +99,9 @@ void holders_text(struct strbuf *out, const struct snap_leaks *l)
 			units_exact(bytes, h->all.bytes), units_plural(h->all.bytes),
 			units_exact(blocks, h->all.blocks), units_plural(h->all.blocks), h->root);
 	}
+	if (l->typed.blocks)
+		strbuf_printf(out, "typed     %s%% of bytes, by the vtables of C++ classes\n",
+			units_percent(bytes, l->typed.bytes, l->held.bytes));
 	if (l->no_holders)
 		strbuf_printf(out, "held      unknown: %s\n", l->no_holders);
 }

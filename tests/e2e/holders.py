@@ -168,6 +168,8 @@ def text():
     found = re.search(r"^held +([\d,]+) bytes in 2,001 blocks by app::quotes \(holders.cc:\d+\)$",
                       done.stdout.decode() + done.stderr.decode(), re.M)
     check(found, done.stdout.decode() + done.stderr.decode())
+    check(re.search(r"^typed +\d+\.\d% of bytes, by the vtables of C\+\+ classes$",
+                    done.stdout.decode() + done.stderr.decode(), re.M), done)
 
 
 run_cases()
