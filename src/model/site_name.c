@@ -37,7 +37,25 @@ static bool is_address_of_many(const struct snap_site *site, const struct row_st
 	return style->names == NAMES_ADDRESS && site->group && site->group->by == GROUP_FUNCTION;
 }
 
-#define NAME_LEAST 8 /* cells of a name before what tells it apart */
+#define NAME_LEAST 8 /* cells of a name before what tells it apart, */
+#define TWIN_LEAST 11 /* and of that, where the name would have more than half */
+
+/* What tells a row apart, in at most `cells`: its sign, "‹" or "←", and as much of the end as fits,
+ * since the argument of a template and the line of a caller are there. */
+static void twin_elide(char *out, size_t cap, const char *twin, unsigned cells, bool ascii)
+{
+	size_t sign = strcspn(twin, " "), end = text_fit(twin, 1, NULL);
+
+	if (twin[sign] && sign <= strlen("←"))
+		end = sign; /* "<-", too; the blank after it goes first */
+	if (text_cells(twin) <= cells || cells < 4 || end >= cap) {
+		text_elide(out, cap, twin, cells, true, ascii);
+		return;
+	}
+	memcpy(out, twin, end);
+	text_elide(out + end, cap - end, twin + end + strspn(twin + end, " "),
+		cells - (unsigned)(ascii ? end : 1), true, ascii);
+}
 
 /* The name, shortened for what tells it from rows of the same name. */
 static void twin_name(
@@ -51,7 +69,10 @@ static void twin_name(
 	frame_name(site_frame(site, style), style->names, 0, ascii, text, sizeof(text) / 2);
 	name = (unsigned)text_cells(text);
 	if (cells && name + twin > cells) {
-		name = cells > twin + cells / 2 ? cells - twin : cells / 2;
+		unsigned most =
+			cells > TWIN_LEAST + 1 + cells / 2 ? cells - TWIN_LEAST - 1 : cells / 2;
+
+		name = cells > twin + most ? cells - twin : name < most ? name : most;
 		name = name < NAME_LEAST ? NAME_LEAST : name;
 		frame_name(
 			site_frame(site, style), style->names, name, ascii, text, sizeof(text) / 2);
@@ -59,10 +80,9 @@ static void twin_name(
 	used = strlen(text);
 	text[used + 1] = '\0';
 	text[used++] = ' ';
-	/* Its end matters most: the argument of a template, the line of a caller. */
 	name = (unsigned)text_cells(text);
-	text_elide(text + used, sizeof(text) - used, style->twin, cells > name ? cells - name : cap,
-		true, ascii);
+	twin_elide(text + used, sizeof(text) - used, style->twin,
+		cells > name ? cells - name : (unsigned)cap, ascii);
 	text_elide(out, cap, text, cells ? cells : cap, false, ascii);
 }
 

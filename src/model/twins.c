@@ -79,34 +79,54 @@ static bool frame_differs(const struct frame *a, const struct frame *b, bool by_
 	return !function_same(a, b) || (by_line && !line_same(a, b));
 }
 
-/* Does it differ from any of its twins in this frame? */
-static bool frame_tells(const struct twin *t, const struct twin *all, size_t n, bool show_hidden,
-	bool inwards, uint32_t away, bool by_line)
+/* From how many of its twins does it differ in this frame? */
+static size_t frame_tells(const struct twin *t, const struct twin *all, size_t n, bool show_hidden,
+	bool inwards, uint32_t away)
 {
 	const struct frame *f = frame_at(t, show_hidden, inwards, away);
+	size_t count = 0;
 
 	for (size_t i = 0; f && i < n && i < TWINS_COMPARED; i++)
-		if (frame_differs(f, frame_at(&all[i], show_hidden, inwards, away), by_line))
+		count += frame_differs(f, frame_at(&all[i], show_hidden, inwards, away), !inwards);
+	return count;
+}
+
+/* Has one of its twins the same function there, but another line? */
+static bool line_tells(
+	const struct twin *t, const struct twin *all, size_t n, bool show_hidden, uint32_t away)
+{
+	const struct frame *f = frame_at(t, show_hidden, false, away);
+
+	for (size_t i = 0; f && i < n && i < TWINS_COMPARED; i++) {
+		const struct frame *other = frame_at(&all[i], show_hidden, false, away);
+
+		if (other && function_same(f, other) && !line_same(f, other))
 			return true;
+	}
 	return false;
 }
 
+/* The nearest frame that tells it from all of its twins, or else from the most. */
 static bool frames_tell(
 	struct twin *t, const struct twin *all, size_t n, bool show_hidden, bool inwards)
 {
-	uint32_t title = title_of(t, show_hidden);
+	size_t others = (n < TWINS_COMPARED ? n : TWINS_COMPARED) - 1, most = 0;
+	uint32_t title = title_of(t, show_hidden), best = 0;
 
-	for (uint32_t away = 1; away <= TWINS_DEPTH; away++) {
+	for (uint32_t away = 1; away <= TWINS_DEPTH && most < others; away++) {
+		size_t count = frame_tells(t, all, n, show_hidden, inwards, away);
+
 		if (!frame_at(t, show_hidden, inwards, away))
-			return false;
-		if (!frame_tells(t, all, n, show_hidden, inwards, away, !inwards))
-			continue;
-		t->kind = inwards ? TWINS_INNER : TWINS_CALLER;
-		t->frame = inwards ? title - away : title + away;
-		t->line = !inwards && !frame_tells(t, all, n, show_hidden, false, away, false);
-		return true;
+			break;
+		if (count > most)
+			most = count, best = away;
 	}
-	return false;
+	if (!most)
+		return false;
+	t->kind = inwards ? TWINS_INNER : TWINS_CALLER;
+	t->frame = inwards ? title - best : title + best;
+	t->line = !inwards && line_tells(t, all, n, show_hidden, best);
+	return true;
 }
 
 static bool function_tells(struct twin *t, const struct twin *all, size_t n)

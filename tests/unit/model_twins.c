@@ -84,12 +84,32 @@ TEST(a_caller_or_its_line)
 	site_set(1, "grow", 38, "reply(int)", 7, "malloc");
 	site_set(2, "grow", 38, "reply(int)", 9, "malloc");
 	CHECK_STR(text(0, GLYPHS_BLOCKS), "← handle(…)");
-	CHECK_STR(text(1, GLYPHS_BLOCKS), "← reply(…)");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "← reply(…):7");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "← reply(…):9");
 	snap.sites = sites + 1;
 	snap.nsites = 2;
 	CHECK_STR(text(0, GLYPHS_BLOCKS), "← reply(…):7");
 	CHECK_STR(text(1, GLYPHS_ASCII), "<- reply(...):9");
 	snap.sites = sites;
+}
+
+/* The frame that tells from all of them, though a nearer one tells from some. */
+TEST(a_caller_further_out)
+{
+	static const char *const inner[] = { "grow", "grow", "shrink" };
+	static const char *const outer[] = { "handle(int)", "reply(int)", "close(int)" };
+
+	snap.nsites = 3;
+	for (unsigned i = 0; i < 3; i++) {
+		site_set(i, "f", 38, outer[i], 7, "malloc");
+		/* The name is one frame further in: grow or shrink calls it, and that is called. */
+		frames[i][1] = frames[i][2];
+		frames[i][2].function = inner[i];
+		stacks[i].title = 1;
+	}
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← handle(…)");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "← reply(…)");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "← shrink");
 }
 
 TEST(the_function_that_allocates)
@@ -139,7 +159,19 @@ TEST(names_with_their_twins_fit)
 	CHECK_STR(out, "main ‹vector<Quote>›");
 	frames[0][2].function = "handle_the_request";
 	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_… …or<Quote>›");
+	CHECK_STR(out, "handle_the_… ‹…r<Quote>›");
+	style.twin = "← caller_of_all:41";
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "handle_the_… ←…of_all:41");
+	style.glyphs = GLYPHS_ASCII;
+	style.twin = "<- caller_of_all:41";
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "handle_the_~ <-.f_all:41");
+	style.glyphs = GLYPHS_BLOCKS;
+	style.twin = "‹vector<Quote>›";
+	style.site_cells = 31;
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "handle_the_request ‹…or<Quote>›");
 	style.site_cells = 0;
 	site_name(&sites[0], &style, out, sizeof(out));
 	CHECK_STR(out, "handle_the_request ‹vector<Quote>›");
@@ -151,6 +183,7 @@ int main(void)
 	RUN(a_hidden_template_frame);
 	RUN(all_arguments_where_the_first_is_the_same);
 	RUN(a_caller_or_its_line);
+	RUN(a_caller_further_out);
 	RUN(the_function_that_allocates);
 	RUN(odd_names);
 	RUN(names_with_their_twins_fit);
