@@ -17,16 +17,21 @@ static const struct {
 	{ "ci", "fail-on = definite\nfail-on = badfree\nno-config\n" },
 	/* Watched for days: cheap to record, a long past, few refreshes. */
 	{ "server", "max-overhead = 5%\ndelay = 5s\nhistory = 256M\n" },
-	/* Little memory: short stacks, a short past, and no copy of the program for a scan. */
-	{ "tiny", "depth = 32\ndelay = 2s\nhistory = 2M\nleak-copy = never\n" },
+	/* Little memory: few blocks, short stacks, a short past, no copy of the program. */
+	{ "tiny", "sample = 64K\ndepth = 32\ndelay = 2s\nhistory = 2M\nleak-copy = never\n" },
 };
 #define BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 
-/* What is beside an option of a profile on the command line and concerns the same. */
+/* What is beside an option of a profile on the command line and concerns the same, or leaves
+ * nothing to record. */
 static const struct {
 	const char *option, *given;
 } gives_way[] = {
 	{ "max-overhead", "sample" },
+	{ "max-overhead", "read" },
+	{ "max-overhead", "diff" },
+	{ "sample", "read" },
+	{ "sample", "diff" },
 };
 
 bool profile_gives_way(

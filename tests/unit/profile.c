@@ -16,13 +16,17 @@ TEST(profiles)
 	CHECK(p.status == -1 && p.o.leak_check && p.o.sample.limit == 0 && p.o.pid == 1);
 	p = PARSE("--profile", "tiny", "-a", "1", "--profile=tiny");
 	CHECK(p.status == -1 && p.o.depth == 32 && p.o.leak_copying == 0 && p.o.nprofiles == 1);
+	CHECK(p.o.sample.bytes == 64 << 10);
+	p = PARSE("--profile", "tiny", "--sample", "exact", "--leak-check", "x");
+	CHECK(p.status == -1 && p.o.sample.bytes == 0 && p.o.depth == 32);
+	CHECK_INT(PARSE("--profile", "server", "--diff", "a", "b").status, -1);
 	p = PARSE("-r", "f", "--profile", "tiny", "-D", "9");
 	CHECK(p.status == -1 && p.o.depth == 9 && p.o.history_limit == 2u << 20);
 	p = PARSE("--profile", "ci", "--fail-on", "unfreed", "x");
 	CHECK_INT(p.status, -1);
 	CHECK_INT(p.o.fail_on, OPTIONS_FAIL_DEFINITE | OPTIONS_FAIL_BADFREE | OPTIONS_FAIL_UNFREED);
 	CHECK(p.o.report && p.o.leak_check && p.o.no_config);
-	p = PARSE("--profile", "tiny", "--profile", "ci", "x");
+	p = PARSE("--profile", "tiny", "--sample=exact", "--profile", "ci", "x");
 	CHECK(p.status == -1 && p.o.report && p.o.depth == 32);
 }
 
@@ -37,7 +41,8 @@ TEST(profiles_refused)
 			      "--profile", "e", "x"),
 		"one profile too many"));
 	CHECK_INT(PARSE("--profile", "help").status, 0);
-	CHECK(strstr(PARSE("--profile", "help").out, "\ntiny       --depth=32 ") != NULL);
+	CHECK(strstr(PARSE("--profile", "help").out, "\ntiny       --sample=64K --depth=32 ") !=
+		NULL);
 }
 
 int main(void)
