@@ -10,6 +10,7 @@ import os
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 
 from proving import (HEAPTOP, Skip, case, check, check_equal, environment, need, run, run_cases, scratch, segments,
@@ -168,6 +169,74 @@ def save_otherwise():
         plain.stdin.close()
         check_equal(plain.wait(60), 0, "status of the program")
         os.unlink(path)
+
+
+def data_of(path, start, end):
+    """The parts of a file, from `start` to `end`, that are no holes."""
+    with open(path, "rb") as f:
+        while start < end:
+            try:
+                start = os.lseek(f.fileno(), start, os.SEEK_DATA)
+            except OSError:
+                return
+            hole = min(os.lseek(f.fileno(), start, os.SEEK_HOLE), end)
+            if start < hole:
+                f.seek(start)
+                yield start, f.read(hole - start)
+            start = hole
+
+
+def with_segment(saved_core, segment, out):
+    """The core as a kernel writes it that dumps the committed parts of the mapped segment: loads in place of notes of
+    ours."""
+    with open(saved_core, "rb") as f:
+        core = f.read()
+    count = struct.unpack_from("<H", core, 56)[0]
+    offset = struct.unpack_from("<Q", core, 32)[0]
+    headers = [struct.unpack_from("<IIQQQQQQ", core, offset + 56 * i) for i in range(count)]
+    note = next(h for h in headers if h[0] == 4)
+    files, at = [], note[2]
+    while at < note[2] + note[5]:
+        name, desc, kind = struct.unpack_from("<III", core, at)
+        body = at + 12 + (name + 3) // 4 * 4
+        if kind == 0x46494c45:  # NT_FILE
+            n = struct.unpack_from("<Q", core, body)[0]
+            paths = core[body + 16 + 24 * n:body + desc].split(b"\0")
+            files = [(struct.unpack_from("<QQQ", core, body + 16 + 24 * i), paths[i].decode()) for i in range(n)]
+        at = body + (desc + 3) // 4 * 4
+    parts = [(h[3], h[1], core[h[2]:h[2] + h[5]], h[6]) for h in headers if h[0] == 1]
+    mapped = {start for (start, _, _), path in files if path == segment}
+    parts = [p for p in parts if p[0] not in mapped]
+    for (start, end, pages), path in files:
+        if path == segment:
+            at = pages * 4096
+            parts += [(start + o - at, 6, d, len(d)) for o, d in data_of(segment, at, at + end - start)]
+    notes = core[note[2]:note[2] + note[5]]
+    begin = 64 + 56 * (len(parts) + 1)
+    table, data = struct.pack("<IIQQQQQQ", 4, 0, begin, 0, 0, len(notes), 0, 4), notes
+    for address, rights, content, size in sorted(parts):
+        table += struct.pack("<IIQQQQQQ", 1, rights, begin + len(data), address, 0, len(content), size, 4096)
+        data += content
+    with open(out, "wb") as f:
+        f.write(core[:32] + struct.pack("<QQ", 64, 0) + core[48:56] + struct.pack("<HHHH", len(parts) + 1, 0, 0, 0)
+                + table + data)
+
+
+@case("a core that has the segment's memory needs no segment")
+def inside():
+    with Waiting(target("leaks"), "wait") as program:
+        stopped(program)
+        live = report_of("-a", str(program.pid))
+        path, _ = saved(program)
+        segment = segment_of(program.pid)
+        made = os.path.join(scratch, "inside")
+        with_segment(path, segment, made)
+        os.rename(segment, segment + ".away")
+        core = report_of("-r", made)
+        os.rename(segment + ".away", segment)
+        check_same(core, live)
+        os.unlink(path)
+        os.unlink(made)
 
 
 @case("gdb reads what is saved: threads, frames and variables")
