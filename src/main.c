@@ -22,6 +22,7 @@
 #include "src/run/replay_report.h"
 #include "src/run/serve_command.h"
 #include "src/run/save_command.h"
+#include "src/run/size_command.h"
 #include "src/run/trace_command.h"
 #include "src/run/still_report.h"
 #include "src/show/choose_show.h"
@@ -120,6 +121,8 @@ static int run_all(void *ctx)
 	status = core_file_open(&o);
 	if (status != 0)
 		return status;
+	if (o.sizes)
+		return size_command_run(&o);
 	status = file_report(&o);
 	if (status >= 0)
 		return status;

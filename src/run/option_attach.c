@@ -130,6 +130,18 @@ int option_attach_save(struct options *o, const char *value, struct option_error
 	return -1;
 }
 
+/* A call site is named as for --trace, which excludes this. */
+int option_attach_sizes(struct options *o, const char *value, struct option_error *why)
+{
+	bool trace = o->trace;
+	int rc = option_values_trace(o, value, why);
+
+	o->trace = trace;
+	o->sizes = true;
+	o->sizes_site = o->trace_site;
+	return rc;
+}
+
 bool option_attach_tree(struct options *o, const char *word)
 {
 	struct option_error why;

@@ -11,8 +11,9 @@ option_values_set option_attach_process;
 option_values_set option_attach_wait;
 option_values_set option_attach_timeout;
 option_values_set option_attach_detach;
-/* --save: the file. */
+/* --save: the file. --sizes: the call site. */
 option_values_set option_attach_save;
+option_values_set option_attach_sizes;
 /* The word after --tree, if it is a pid: then that is what to attach to, with its children. False:
  * it is none. */
 bool option_attach_tree(struct options *o, const char *word);

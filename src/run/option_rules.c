@@ -60,7 +60,8 @@ enum fact {
 	CLIENT_REQUESTS = 1ull << 58,
 	LEAK_EVERY = 1ull << 59,
 	SAVE = 1ull << 60,
-	ALL_PROCESSES = 1ull << 61
+	ALL_PROCESSES = 1ull << 61,
+	SIZES = 1ull << 62
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -130,6 +131,9 @@ static const struct rule {
 	{ SAVE, BATCH | REPORT | READONLY | RECORD | RECORD_EVENTS | TRACE, ATTACH,
 		"--save requires -a PID, and excludes -b, --report, --readonly, --record, "
 		"--record-events and --trace" },
+	{ SIZES, BATCH | REPORT | RECORD | RECORD_EVENTS | TRACE | SAVE, ATTACH | READ,
+		"--sizes requires -a PID or -r FILE, and excludes -b, --report, --record, "
+		"--record-events, --trace and --save" },
 	{ LOSSLESS, 0, RECORD_EVENTS, "--lossless requires --record-events" },
 	{ ALLOCATORS, 0, RUN | ATTACH, "--allocators requires a COMMAND or -a PID" },
 	{ FREE_STACKS, 0, RUN | ATTACH, "--free-stacks requires a COMMAND or -a PID" },
@@ -190,6 +194,7 @@ static uint64_t facts_of(const struct options *o)
 		{ o->batch && o->frames != 1, FRAMES },
 		{ o->record_events, RECORD_EVENTS },
 		{ o->save, SAVE },
+		{ o->sizes, SIZES },
 		{ o->lossless, LOSSLESS },
 		{ o->trace, TRACE },
 		{ o->event_format, EVENT_FORMAT },

@@ -202,6 +202,8 @@ struct options {
 	unsigned trace_site; /* of --trace */
 	bool trace; /* --trace: a line for each allocation at trace_site */
 	const char *event_format; /* mtrace, heaptrack: --format of recorded events; or NULL */
+	bool sizes; /* --sizes: the sizes of the blocks of sizes_site */
+	unsigned sizes_site;
 	const char *save; /* file of --save, or NULL */
 	const char *record_events; /* file of --record-events, or NULL */
 	bool lossless; /* the program waits rather than lose an event */

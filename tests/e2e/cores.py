@@ -296,6 +296,23 @@ def together():
         os.unlink(path)
 
 
+@case("every size of a call site's blocks is listed, of the program, its segment and its core")
+def sizes():
+    with Waiting(target("leaks"), "wait") as program:
+        live = report_of("-a", str(program.pid))
+        path, _ = saved(program)
+        site = max(live["sites"], key=lambda s: s["live_blocks"])
+        said = [run([HEAPTOP, "--sizes", str(site["id"]), *what]) for what in (
+            ("-a", str(program.pid)), ("-r", segment_of(program.pid)), ("-r", path))]
+        wrong = run([HEAPTOP, "--sizes", "99999", "-a", str(program.pid)])
+        os.unlink(path)
+    check_equal([(d.returncode, d.stdout) for d in said], [(0, said[0].stdout)] * 3, "said")
+    rows = [list(map(int, line.split())) for line in said[0].stdout.decode().splitlines()[1:]]
+    check_equal((sum(r[0] for r in rows), sum(r[1] for r in rows)), (site["live_bytes"], site["live_blocks"]), "sums")
+    check(all(r[0] == r[1] * r[2] for r in rows), "rows %s" % rows)
+    check(wrong.returncode == 125 and b"no call site of this number" in wrong.stderr, wrong.stderr)
+
+
 @case("--clean warns of a segment that a core may need, and of no other")
 def clean():
     with Waiting(target("leaks"), "wait") as program:
