@@ -13,7 +13,7 @@ import signal
 import struct
 import subprocess
 
-from proving import (HEAPTOP, Skip, case, check, check_equal, environment, need, run, run_cases, scratch, segments,
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, scratch,
                      target)
 from scanning import Waiting
 
@@ -277,6 +277,22 @@ def kernel():
         check_equal(core["process"]["signal"], "SIGSEGV", "signal")
         check_equal(blocks_of(segment), before, "blocks of the segment's file")
         check(check_cut(path) > 3, "cut short it does not open")
+
+
+@case("a python that crashes has its cache in the core, as the manual's tour says")
+def python_crash():
+    folder = os.path.join(scratch, "crashed")
+    os.mkdir(folder)
+    code = "import ctypes; cache = [bytearray(1000 + i) for i in range(5000)]; ctypes.string_at(0)"
+    run(["sh", "-c", "ulimit -c unlimited; cd %s && LD_PRELOAD=%s exec %s -c '%s'" % (
+        folder, LIBRARY, need("python3"), code)])
+    path = (glob.glob(folder + "/core*") or [None])[0]
+    if not path:
+        raise Skip("the kernel wrote no core here (core_pattern, ulimit -c)")
+    core = report_of("-r", path)
+    check_equal(core["process"]["signal"], "SIGSEGV", "signal")
+    blocks = [s["live_blocks"] for s in core["sites"] if "PyByteArray_Resize" in str(s["stack"])]
+    check(5000 in blocks, "PyByteArray_Resize has %s blocks" % blocks)
 
 
 @case("what does not belong together is refused, and a copy of the segment is taken")
