@@ -4,7 +4,9 @@
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
-B       ?= build
+# Another machine's compiler: make CROSS=aarch64-linux-gnu- (tests/arm64/root.sh sets one up).
+CROSS   ?=
+B       ?= $(if $(CROSS),build-$(patsubst %-,%,$(notdir $(CROSS))),build)
 
 # One job per processor unless -j says otherwise; several goals are made in the order they are given.
 ifeq ($(word 2,$(MAKECMDGOALS)),)
@@ -13,12 +15,16 @@ endif
 
 # make has values of its own for these, so ?= would do nothing.
 ifeq ($(origin CC),default)
-  CC := gcc
+  CC := $(CROSS)gcc
 endif
 ifeq ($(origin CXX),default)
-  CXX := g++
+  CXX := $(CROSS)g++
 endif
-PKGCONF  ?= pkg-config
+ifeq ($(origin AR),default)
+  AR := $(CROSS)ar
+endif
+MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null)
+PKGCONF  ?= $(CROSS)pkg-config
 INSTALL  ?= install
 
 ifeq ($(V),1)
@@ -146,14 +152,18 @@ endif
 PRELOAD_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -U_FORTIFY_SOURCE \
 	-D_FORTIFY_SOURCE=0 -fno-stack-protector -fno-builtin-malloc -fno-builtin-calloc \
 	-fno-builtin-realloc -fno-builtin-free -fasynchronous-unwind-tables -fexceptions -fomit-frame-pointer
+EXPORTS := $(if $(filter aarch64%,$(MACHINE)),preload/arch/exports_aarch64.map,preload/exports.map)
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
-	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=preload/exports.map
+	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=$(EXPORTS)
 
 # ---- what is built --------------------------------------------------------------------------
 
 SHM_SRC     := $(sort $(wildcard shm/*.c))
 PRELOAD_SRC := $(sort $(wildcard preload/*.c preload/*/*.c))
 VIEW_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c tui/*.c preload/patch/*.c))
+# Attaching to a running program is code for x86-64.
+VIEW_SRC    := $(filter-out $(if $(filter x86_64%,$(MACHINE)),src/attach/elsewhere.c, \
+	$(filter-out src/attach/elsewhere.c,$(wildcard src/attach/*.c))),$(VIEW_SRC))
 
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(B)/so/%.o) $(SHM_SRC:%.c=$(B)/so/%.o)
 VIEW_OBJ    := $(VIEW_SRC:%.c=$(B)/view/%.o) $(SHM_SRC:%.c=$(B)/view/%.o)
@@ -167,7 +177,8 @@ VIEWER := $(B)/viewer.a
 # Completion is made from the option table, by way of --help all.
 COMPLETION := $(B)/completion/heaptop.bash $(B)/completion/heaptop.zsh $(B)/completion/heaptop.fish
 
-all: $(LIB) $(EXE) $(B)/demo $(COMPLETION)
+# What is made by running the viewer is not made where that does not run.
+all: $(LIB) $(EXE) $(B)/demo $(if $(CROSS),,$(COMPLETION))
 
 $(COMPLETION): $(B)/completion/heaptop.%: $(EXE) src/run/completion.awk
 	$(call say,AWK,$@)
@@ -187,7 +198,7 @@ $(B)/view/%.o: %.c Makefile
 # The page of --format html, which the assembler includes.
 $(B)/view/src/export/html.o $(B)/fuzz/obj/src/export/html.o: $(wildcard src/export/html_page/*)
 
-$(LIB): $(PRELOAD_OBJ) preload/exports.map
+$(LIB): $(PRELOAD_OBJ) $(EXPORTS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ)
 
@@ -373,7 +384,7 @@ uninstall:
 
 .PHONY: all check quick tests faults soak demo pictures golden lint syntax install uninstall clean help deps
 help:
-	@echo 'make                  build/heaptop and build/libheaptop.so'
+	@echo 'make                  build/heaptop and build/libheaptop.so (CROSS=aarch64-linux-gnu-: for another machine)'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
 	@echo 'make demo             run heaptop live on a small demo program'
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'

@@ -19,6 +19,8 @@
 
 #define API __attribute__((visibility("default")))
 
+ENTRY(heaptop_api_block_alloc);
+
 #define PAUSES_MAX UINT8_MAX /* nested ones beyond that are not counted, and end too early */
 
 static uint64_t live_bytes(void)
@@ -83,7 +85,7 @@ API void heaptop_api_leak_intended(const void *p)
 }
 
 /* The stack begins at the caller of the inline function, which has called this. */
-API void heaptop_api_block_alloc(const void *p, size_t bytes)
+API void ENTRY_BODY(heaptop_api_block_alloc)(const void *p, size_t bytes)
 {
 	record_map_pool_alloc(RECORD_FRAME, (uint64_t)(uintptr_t)p, bytes, 0);
 }

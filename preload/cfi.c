@@ -14,9 +14,9 @@
 #include "preload/modules.h"
 
 #define STATES_MAX 4u /* remembered states; compilers nest one */
-#define DW_REG_RBP 6u
-#define DW_REG_RSP 7u
-#define DW_REG_RA  16u
+#define DW_REG_RBP CFI_RULE_REG_RBP
+#define DW_REG_RSP CFI_RULE_REG_RSP
+#define DW_REG_RA  CFI_RULE_REG_RA
 
 /* ---- reading ---- */
 
@@ -397,7 +397,7 @@ static bool extended(struct machine *m, struct reader *r, uint8_t op)
 		set(m, reg, AT_CFA, -(int64_t)read_uleb(r) * align);
 		return true;
 	default:
-		return false;
+		return CFI_RULE_IS_NOP(op);
 	}
 }
 
@@ -423,8 +423,8 @@ static bool run(struct machine *m, struct reader r, uint64_t pc)
 
 /* ---- from a row to a rule ---- */
 
-#define DW_OP_BREG_RBP 0x76
-#define DW_OP_BREG_RSP 0x77
+#define DW_OP_BREG_RBP (0x70 + DW_REG_RBP)
+#define DW_OP_BREG_RSP (0x70 + DW_REG_RSP)
 #define DW_OP_DEREF    0x06
 
 /* "breg6 N" and, with `deref`, "breg6 N; deref". */
@@ -481,22 +481,24 @@ static enum cfi_rbp rbp_kind(const struct row *row, int64_t *offset)
 
 static struct cfi_rule rule_of(const struct row *row)
 {
-	int64_t offset, rbp_offset;
-	enum cfi_type type = cfa_type(row, &offset);
-	enum cfi_rbp rbp = rbp_kind(row, &rbp_offset);
+	struct cfi_rule_parts p = { 0 };
+	struct cfi_rule rule;
 
 	if (row->ra.where == UNDEFINED)
 		return (struct cfi_rule){ .type = CFI_END };
-	/* The return address is just below the CFA, always: anything else is not a function's
-	 * frame. */
-	if (row->ra.where != AT_CFA || row->ra.offset != -8 || offset != (int32_t)offset)
+	if (row->ra.where != AT_CFA && row->ra.where != SAME)
 		return (struct cfi_rule){ .type = CFI_STOP };
-	if (rbp_offset != (int16_t)rbp_offset)
-		rbp = CFI_RBP_LOST;
-	return (struct cfi_rule){ .type = (uint8_t)type,
-		.rbp = (uint8_t)rbp,
-		.rbp_offset = (int16_t)rbp_offset,
-		.offset = (int32_t)offset };
+	p.ra_offset = row->ra.where == SAME ? CFI_RULE_IN_REGISTER : row->ra.offset;
+	p.type = (uint8_t)cfa_type(row, &p.offset);
+	p.rbp = (uint8_t)rbp_kind(row, &p.rbp_offset);
+	p.rbp_at_cfa = p.rbp == CFI_RBP_AT_CFA;
+	if (cfi_rule_make(&p, &rule))
+		return rule;
+	/* Perhaps only the distance of the saved rbp is too large. */
+	p.rbp = CFI_RBP_LOST;
+	p.rbp_offset = 0;
+	p.rbp_at_cfa = false;
+	return cfi_rule_make(&p, &rule) ? rule : (struct cfi_rule){ .type = CFI_STOP };
 }
 
 /* Reads the rule at `pc` from the object's own tables. */

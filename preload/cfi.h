@@ -2,9 +2,9 @@
 /*
  * Call frame information: how to get from one return address to the next. It is read from .eh_frame
  * when an address is first met, and kept as an 8-byte rule. The rules cover what compilers emit
- * under the x86-64 ABI for the stack pointer, the frame pointer and the return address; anything
- * else becomes a rule that says stop. Any thread, in hooks; never allocates, takes no lock.
- * Sources: System V ABI, AMD64 supplement, 3.7; DWARF 5, 6.4; LSB core, 10.6 (.eh_frame,
+ * under the architecture's ABI for the stack pointer, the frame pointer and the return address;
+ * anything else becomes a rule that says stop. Any thread, in hooks; never allocates, takes no
+ * lock. Sources: System V ABI, AMD64 supplement, 3.7; DWARF 5, 6.4; LSB core, 10.6 (.eh_frame,
  * .eh_frame_hdr).
  */
 #ifndef PRELOAD_CFI_H
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "preload/arch/cfi_rule.h"
 #include "preload/cfi_cache.h"
 
 enum cfi_type {
@@ -33,13 +34,6 @@ enum cfi_rbp {
 	CFI_RBP_LOST, /* ... unknown */
 };
 
-struct cfi_rule {
-	uint8_t type; /* enum cfi_type */
-	uint8_t rbp; /* enum cfi_rbp */
-	int16_t rbp_offset;
-	int32_t offset;
-};
-
 /* Once, when recording starts. */
 void cfi_start(void);
 /* Out of line: the rule, where the cache's first place has another. */
@@ -52,7 +46,7 @@ struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key);
  */
 static inline struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact)
 {
-	/* User addresses have 47 bits: the module and `exact` go above. */
+	/* User addresses have 48 bits at most: the module and `exact` go above. */
 	uint64_t key = pc | (uint64_t)(module & 0x7fff) << 48 | (uint64_t)exact << 63;
 	uint64_t word = cfi_cache_first(key);
 	struct cfi_rule rule;

@@ -42,6 +42,8 @@ static void pause_cpu(void)
 {
 #ifdef __x86_64__
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb"); /* yield is a nop on most */
 #endif
 }
 

@@ -31,6 +31,18 @@ void *valloc(size_t size);
 void *pvalloc(size_t size);
 _Noreturn void _exit(int status);
 
+ENTRY(malloc);
+ENTRY(calloc);
+ENTRY(realloc);
+ENTRY(reallocarray);
+ENTRY(free);
+ENTRY(posix_memalign);
+ENTRY(aligned_alloc);
+ENTRY(memalign);
+ENTRY(valloc);
+ENTRY(pvalloc);
+ENTRY(_exit);
+
 /* Every hook that allocates begins with this: a block of `size` bytes that sampling skips (if `may`
  * holds) bypasses recording by `pass`; before the next allocator is found the arena serves, by
  * `serve`. */
@@ -70,7 +82,7 @@ TAIL_CALLED static void *malloc_special(size_t size)
 	return next_available() ? malloc_recorded(size) : next_arena_alloc(size, 1);
 }
 
-ALIGNED HOOK void *malloc(size_t size)
+ALIGNED HOOK void *ENTRY_BODY(malloc)(size_t size)
 {
 	if (next_is_exact())
 		return malloc_recorded(size);
@@ -79,7 +91,7 @@ ALIGNED HOOK void *malloc(size_t size)
 	return malloc_special(size);
 }
 
-HOOK void *calloc(size_t count, size_t size)
+HOOK void *ENTRY_BODY(calloc)(size_t count, size_t size)
 {
 	size_t bytes;
 	void *p;
@@ -119,7 +131,7 @@ __attribute__((always_inline)) static inline void *realloc_recorded(
 	return q;
 }
 
-HOOK void *realloc(void *p, size_t size)
+HOOK void *ENTRY_BODY(realloc)(void *p, size_t size)
 {
 	void *q;
 
@@ -134,7 +146,7 @@ HOOK void *realloc(void *p, size_t size)
 	return q;
 }
 
-HOOK void *reallocarray(void *p, size_t count, size_t size)
+HOOK void *ENTRY_BODY(reallocarray)(void *p, size_t count, size_t size)
 {
 	size_t bytes;
 	void *q;
@@ -164,7 +176,7 @@ TAIL_CALLED static void free_recorded(void *p)
 		next.free(p);
 }
 
-ALIGNED HOOK void free(void *p)
+ALIGNED HOOK void ENTRY_BODY(free)(void *p)
 {
 	if (next_is_exact())
 		free_recorded(p);
@@ -185,7 +197,7 @@ static int arena_memalign(void **out, size_t align, size_t size)
 	return *out ? 0 : ENOMEM;
 }
 
-HOOK int posix_memalign(void **out, size_t align, size_t size)
+HOOK int ENTRY_BODY(posix_memalign)(void **out, size_t align, size_t size)
 {
 	int rc;
 
@@ -196,7 +208,7 @@ HOOK int posix_memalign(void **out, size_t align, size_t size)
 	return rc;
 }
 
-HOOK void *aligned_alloc(size_t align, size_t size)
+HOOK void *ENTRY_BODY(aligned_alloc)(size_t align, size_t size)
 {
 	void *p;
 
@@ -206,7 +218,7 @@ HOOK void *aligned_alloc(size_t align, size_t size)
 	return p;
 }
 
-HOOK void *memalign(size_t align, size_t size)
+HOOK void *ENTRY_BODY(memalign)(size_t align, size_t size)
 {
 	void *p;
 
@@ -221,7 +233,7 @@ static void *next_valloc(size_t size)
 	return next.valloc ? next.valloc(size) : next.memalign(4096, size);
 }
 
-HOOK void *valloc(size_t size)
+HOOK void *ENTRY_BODY(valloc)(size_t size)
 {
 	void *p;
 
@@ -241,7 +253,7 @@ static void *next_pvalloc(size_t size)
 	return next.pvalloc ? next.pvalloc(size) : next.memalign(4096, whole_pages(size));
 }
 
-HOOK void *pvalloc(size_t size)
+HOOK void *ENTRY_BODY(pvalloc)(size_t size)
 {
 	void *p;
 
@@ -253,7 +265,7 @@ HOOK void *pvalloc(size_t size)
 
 /* The exits that run no destructors: without these hooks, a program that leaves by _exit would seem
  * to have crashed. */
-HOOK void _exit(int status)
+HOOK void ENTRY_BODY(_exit)(int status)
 {
 	if (!next_called_inside(RECORD_FRAME))
 		lifecycle_exit();

@@ -24,8 +24,8 @@ __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
-OLD_VERSION(dlopen, "2.2.5");
-OLD_VERSION(dlsym, "2.2.5");
+OLD_VERSION(dlopen);
+OLD_VERSION(dlsym);
 
 struct guard {
 	bool entered;
@@ -34,6 +34,7 @@ struct guard {
 	size_t size; /* asked for */
 	uint64_t left; /* the gap to the next sample: inner blocks do not use it up */
 	uintptr_t paused; /* reentry_pause */
+	uintptr_t frame; /* of the hook */
 };
 
 static void guard_leave(struct guard *g)
@@ -43,13 +44,14 @@ static void guard_leave(struct guard *g)
 	reentry_leave(g->entered);
 	reentry_resume(g->paused);
 	if (g->entered && g->is_out)
-		record_alloc(RECORD_FRAME, NULL, g->size, HT_FN_NEW);
+		record_alloc(g->frame, NULL, g->size, HT_FN_NEW);
 }
 
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
 static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
 	struct guard g = { .paused = reentry_pause(frame),
+		.frame = frame,
 		.size = size,
 		.left = ht_load_relaxed_64(&state_thread.gap_left) };
 
@@ -125,6 +127,7 @@ static void plain_delete(void *p)
  * exception. */
 #define NEW(symbol, params, args, align, function, throws)                                         \
 	HOOK void *symbol params;                                                                  \
+	ENTRY(symbol);                                                                             \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
 	static struct next_cxx *entry_##symbol NEXT_CXX_TABLE = &next_##symbol;                    \
 	static __attribute__((noinline)) void *next_of_##symbol WITH_FRAME params                  \
@@ -134,7 +137,7 @@ static void plain_delete(void *p)
                                                                                                    \
 		return real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws);      \
 	}                                                                                          \
-	HOOK void *symbol params                                                                   \
+	HOOK void *ENTRY_BODY(symbol) params                                                       \
 	{                                                                                          \
 		void *p = NULL;                                                                    \
                                                                                                    \
@@ -155,6 +158,7 @@ static void plain_delete(void *p)
 
 #define DELETE(symbol, params, args, recorded)                                                     \
 	HOOK void symbol params;                                                                   \
+	ENTRY(symbol);                                                                             \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
 	static struct next_cxx *entry_##symbol NEXT_CXX_TABLE = &next_##symbol;                    \
 	static __attribute__((noinline)) void next_of_##symbol WITH_FRAME params                   \
@@ -169,7 +173,7 @@ static void plain_delete(void *p)
 			plain_delete(p);                                                           \
 		}                                                                                  \
 	}                                                                                          \
-	HOOK void symbol params                                                                    \
+	HOOK void ENTRY_BODY(symbol) params                                                        \
 	{                                                                                          \
 		if (!next_is_exact() && next_cxx_direct && sample_is_unrecorded(p)) {              \
 			next.free(p);                                                              \

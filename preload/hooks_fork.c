@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/arch/old_call.h"
 #include "preload/lifecycle.h"
 #include "preload/modules.h"
 #include "preload/next_allocator.h"
@@ -24,16 +25,22 @@ int _Fork(void);
 int __fork(void);
 int hook_daemon(int nochdir, int noclose);
 int hook_forkpty(int *master, char *name, const struct termios *t, const struct winsize *size);
-int hook_forkpty_2_34(int *master, char *name, const struct termios *t, const struct winsize *size);
+
+ENTRY(fork);
+ENTRY(__fork);
+ENTRY(_Fork);
+ENTRY(hook_daemon);
+ENTRY(hook_forkpty);
 
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
-OLD_VERSION(dlopen, "2.2.5");
-OLD_VERSION(dlsym, "2.2.5");
+OLD_VERSION(dlopen);
+OLD_VERSION(dlsym);
 
 /* Only for references to glibc's version (exports.map). */
-__asm__(".symver hook_daemon, daemon@GLIBC_2.2.5\n"
-	".symver hook_forkpty, forkpty@GLIBC_2.2.5\n"
+__asm__(".globl hook_forkpty_2_34\n.set hook_forkpty_2_34, hook_forkpty\n"
+	".symver hook_daemon, daemon@" OLD_VERSION_BASE "\n"
+	".symver hook_forkpty, forkpty@" OLD_VERSION_BASE "\n"
 	".symver hook_forkpty_2_34, forkpty@GLIBC_2.34\n");
 
 static int forked(int pid)
@@ -47,24 +54,24 @@ static int forked(int pid)
 __attribute__((always_inline)) static inline int fork_from(uintptr_t frame)
 {
 	if (!next_available() || !next.fork)
-		return (int)syscall(SYS_fork);
+		return (int)old_call_fork();
 	lifecycle_before_fork(frame);
 	return forked(next.fork());
 }
 
-HOOK int fork(void)
+HOOK int ENTRY_BODY(fork)(void)
 {
 	if (next_called_inside(RECORD_FRAME))
 		return next.fork();
 	return fork_from(RECORD_FRAME);
 }
 
-HOOK int __fork(void)
+HOOK int ENTRY_BODY(__fork)(void)
 {
 	return fork_from(RECORD_FRAME);
 }
 
-HOOK int _Fork(void)
+HOOK int ENTRY_BODY(_Fork)(void)
 {
 	if (!next_available() || !next.fork_bare)
 		return fork_from(RECORD_FRAME);
@@ -120,14 +127,14 @@ static int daemon_child(bool chdir_root, bool to_null)
 	if (fd < 0)
 		return -1;
 	for (int to = 0; to <= 2; to++)
-		syscall(SYS_dup2, fd, to);
+		old_call_dup2(fd, to);
 	if (fd > 2)
 		syscall(SYS_close, fd);
 	return 0;
 }
 
 /* Not by libc's own: its parent exits in there, where no hook notes the end or waits for a scan. */
-HOOK int hook_daemon(int nochdir, int noclose)
+HOOK int ENTRY_BODY(hook_daemon)(int nochdir, int noclose)
 {
 	int pid;
 
@@ -147,7 +154,8 @@ static void *forkpty_late(void)
 	return library ? dlsym(library, "forkpty") : NULL;
 }
 
-HOOK int hook_forkpty(int *master, char *name, const struct termios *t, const struct winsize *size)
+HOOK int ENTRY_BODY(hook_forkpty)(
+	int *master, char *name, const struct termios *t, const struct winsize *size)
 {
 	if (!next_available() || !next.forkpty)
 		*(void **)&next.forkpty = forkpty_late();
@@ -160,6 +168,3 @@ HOOK int hook_forkpty(int *master, char *name, const struct termios *t, const st
 	lifecycle_before_fork(RECORD_FRAME);
 	return forked(next.forkpty(master, name, t, size));
 }
-
-HOOK int hook_forkpty_2_34(int *master, char *name, const struct termios *t,
-	const struct winsize *size) __attribute__((alias("hook_forkpty")));

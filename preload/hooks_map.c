@@ -15,6 +15,7 @@
 
 #include "preload/lifecycle.h"
 #include "preload/next_allocator.h"
+#include "preload/old_version.h"
 #include "preload/record.h"
 #include "preload/record_map.h"
 #include "shm/kernel.h"
@@ -33,9 +34,17 @@
 int hook_brk(void *end);
 void *hook_sbrk(intptr_t more);
 
+ENTRY(mmap);
+ENTRY(mmap64);
+ENTRY(munmap);
+ENTRY(mremap);
+ENTRY(hook_brk);
+ENTRY(hook_sbrk);
+ENTRY(shmat);
+
 /* Only for references to glibc's version (exports.map): the names are short enough for others. */
-__asm__(".symver hook_brk, brk@GLIBC_2.2.5\n"
-	".symver hook_sbrk, sbrk@GLIBC_2.2.5\n");
+__asm__(".symver hook_brk, brk@" OLD_VERSION_BASE "\n"
+	".symver hook_sbrk, sbrk@" OLD_VERSION_BASE "\n");
 
 #define NOTHING                                                                                    \
 	{                                                                                          \
@@ -87,7 +96,7 @@ __attribute__((always_inline)) static inline void *map(uintptr_t frame, mmap_fun
 	return p;
 }
 
-HOOK void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+HOOK void *ENTRY_BODY(mmap)(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	if (!next_available())
 		return kernel_mmap(at, bytes, prot, flags, fd, offset);
@@ -97,7 +106,7 @@ HOOK void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offse
 		offset);
 }
 
-HOOK void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+HOOK void *ENTRY_BODY(mmap64)(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	if (!next_available())
 		return kernel_mmap(at, bytes, prot, flags, fd, offset);
@@ -107,7 +116,7 @@ HOOK void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t off
 		fd, offset);
 }
 
-HOOK int munmap(void *at, size_t bytes)
+HOOK int ENTRY_BODY(munmap)(void *at, size_t bytes)
 {
 	struct record_map old;
 	int rc;
@@ -130,7 +139,7 @@ static bool leaves_old(size_t bytes, int flags)
 	return bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0;
 }
 
-HOOK void *mremap(void *at, size_t bytes, size_t size, int flags, ...)
+HOOK void *ENTRY_BODY(mremap)(void *at, size_t bytes, size_t size, int flags, ...)
 {
 	struct record_map old = NOTHING, there = old;
 	void *to = NULL, *p;
@@ -157,7 +166,7 @@ HOOK void *mremap(void *at, size_t bytes, size_t size, int flags, ...)
 
 /* ---- brk: to the byte ---- */
 
-HOOK int hook_brk(void *end)
+HOOK int ENTRY_BODY(hook_brk)(void *end)
 {
 	struct record_map old;
 	void *now;
@@ -179,7 +188,7 @@ HOOK int hook_brk(void *end)
 	return rc;
 }
 
-HOOK void *hook_sbrk(intptr_t more)
+HOOK void *ENTRY_BODY(hook_sbrk)(intptr_t more)
 {
 	struct record_map old = NOTHING;
 	uint64_t now;
@@ -219,7 +228,7 @@ static uint64_t shm_bytes(int id)
 	return known ? record_map_pages(about.shm_segsz) : 0;
 }
 
-HOOK void *shmat(int id, const void *at, int flags)
+HOOK void *ENTRY_BODY(shmat)(int id, const void *at, int flags)
 {
 	struct record_map old = NOTHING;
 	void *p;

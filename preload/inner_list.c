@@ -232,7 +232,7 @@ static void add_own(const char *text, bool is_plain)
 static const char *file_text(const char *file, size_t *bytes)
 {
 	char *text = NULL;
-#ifdef __x86_64__
+#ifdef CALL_EXISTS
 	struct stat st = { 0 };
 	long fd = call(SYS_openat, AT_FDCWD, call_pointer(file), O_RDONLY | O_CLOEXEC, 0, 0), got;
 

@@ -96,7 +96,7 @@ struct file {
 	uint64_t bytes;
 };
 
-#ifdef __x86_64__
+#ifdef CALL_EXISTS
 static bool file_map(const struct inner_object *o, struct file *f)
 {
 	const char *path = o->is_executable ? "/proc/self/exe" : o->path;

@@ -127,4 +127,9 @@ __asm__(
 	".popsection\n");
 /* clang-format on */
 
+#else
+
+/* No function is patched: nothing returns here. */
+const char inner_thunk_return[1] __attribute__((visibility("hidden")));
+
 #endif

@@ -95,11 +95,9 @@ static int give_up(const char *why, int rc)
 /* The distance of a thread's word from its thread pointer. */
 static int64_t from_thread(const void *word)
 {
-#ifdef __x86_64__
-	return (int64_t)((uint64_t)(uintptr_t)word - thread_pointer());
-#else
-	return 0;
-#endif
+	uint64_t pointer = thread_pointer();
+
+	return pointer ? (int64_t)((uint64_t)(uintptr_t)word - pointer) : 0;
 }
 
 /* Publishes what leak scans need. */

@@ -7,10 +7,17 @@
 #ifndef PRELOAD_OLD_VERSION_H
 #define PRELOAD_OLD_VERSION_H
 
-#if defined(__x86_64__) && defined(__GLIBC__)
-#define OLD_VERSION(name, version) __asm__(".symver " #name ", " #name "@GLIBC_" version)
+/* The first version of glibc on this architecture: the version of all that it had then. */
+#ifdef __aarch64__
+#define OLD_VERSION_BASE "GLIBC_2.17"
 #else
-#define OLD_VERSION(name, version) struct old_version
+#define OLD_VERSION_BASE "GLIBC_2.2.5"
+#endif
+
+#ifdef __GLIBC__
+#define OLD_VERSION(name) __asm__(".symver " #name ", " #name "@" OLD_VERSION_BASE)
+#else
+#define OLD_VERSION(name) struct old_version
 #endif
 
 #endif

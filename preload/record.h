@@ -7,11 +7,12 @@
 #ifndef PRELOAD_RECORD_H
 #define PRELOAD_RECORD_H
 
+#include "preload/arch/entry.h"
 #include "preload/hot.h"
 #include "preload/reentry.h"
 
 /* The hook's frame address, `frame` below: its caller's stack begins there. */
-#define RECORD_FRAME ((uintptr_t)__builtin_frame_address(0))
+#define RECORD_FRAME ENTRY_FRAME
 
 /* The allocator returned `p` for a request of `size` bytes; NULL counts as a failure. */
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);

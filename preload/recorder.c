@@ -26,9 +26,9 @@
 int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
 int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
 int pthread_key_delete(unsigned key) __attribute__((weak)); /* takes no lock in any glibc */
-OLD_VERSION(pthread_key_create, "2.2.5");
-OLD_VERSION(pthread_setspecific, "2.2.5");
-OLD_VERSION(pthread_key_delete, "2.2.5");
+OLD_VERSION(pthread_key_create);
+OLD_VERSION(pthread_setspecific);
+OLD_VERSION(pthread_key_delete);
 
 /* Aligned: what every process uses of it is in one page. */
 struct counter_owner recorder_shared __attribute__((aligned(128)));

@@ -19,7 +19,7 @@
 /* Blocks all signals of the calling thread. Returns the previous mask. Keeps errno. */
 static inline uint64_t signals_block(void)
 {
-#ifdef __x86_64__
+#ifdef CALL_EXISTS
 	const uint64_t all = SIGNALS_ALL;
 	uint64_t before = 0;
 
@@ -32,7 +32,7 @@ static inline uint64_t signals_block(void)
 
 static inline void signals_restore(uint64_t before)
 {
-#ifdef __x86_64__
+#ifdef CALL_EXISTS
 	if (before != SIGNALS_ALL)
 		call(SYS_rt_sigprocmask, SIG_SETMASK, call_pointer(&before), 0, SIGNALS_BYTES, 0);
 #endif

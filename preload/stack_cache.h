@@ -18,6 +18,7 @@
 #ifndef PRELOAD_STACK_CACHE_H
 #define PRELOAD_STACK_CACHE_H
 
+#include "preload/arch/cfi_rule.h"
 #include "preload/modules.h"
 #include "preload/stack_memory.h"
 #include "preload/unwind_types.h"
@@ -89,7 +90,7 @@ HT_HOT struct stack_cache_record *stack_cache_root(const struct stack_cache *g, 
 
 HT_HOT bool stack_cache_differ(uintptr_t frame, uint64_t at, uint64_t value)
 {
-	return __builtin_expect(((const uint64_t *)frame)[at] != value, 0);
+	return __builtin_expect(cfi_rule_plain(((const uint64_t *)frame)[at]) != value, 0);
 }
 
 /* The first of these values that differs from the stack. */

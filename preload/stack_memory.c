@@ -134,7 +134,7 @@ static uint64_t beyond_max(void)
 {
 	static uint64_t words; /* any thread computes the same */
 	uint64_t most = BEYOND_MAX_BYTES;
-#ifdef __x86_64__
+#ifdef CALL_EXISTS
 	struct sysinfo machine = { 0 };
 
 	if (ht_load_relaxed_64(&words))

@@ -41,17 +41,23 @@ struct recorder;
  * A hook may be called before the loader has relocated us (next_allocator.h). Our TLS then seems to
  * begin at the thread pointer, where libc's own struct lies (tcbhead_t). Two of its words must send
  * the hook to the slow path before it writes anything: `busy` coincides with the struct's own
- * address, `gap_left` with a word that is 0 on x86-64 (sysinfo).
+ * address, `gap_left` with a word that is 0 on x86-64 (sysinfo). aarch64's has two words, behind
+ * which are the program's own variables: the address of the dtv, and one that glibc leaves 0.
  */
 struct state_thread {
 	uintptr_t busy; /* frame address of the hook that is recording (and reentry.h), 0: none */
+#ifdef __aarch64__
+	uint64_t gap_left; /* as below */
+#endif
 	struct recorder *recorder; /* NULL: none yet, none available, or it is in `timed` */
 	struct recorder
 		*timed; /* set aside, so that the next event takes the slow path: to be timed */
 	uint64_t inner_least; /* sizes that operator new may request from malloc for its own block:
 				 from */
 	/* Sampling (sample.h). */
+#ifndef __aarch64__
 	uint64_t gap_left; /* bytes until the next recorded block; 0 in exact mode */
+#endif
 	uint64_t rate_seen; /* header.sample_bytes as this thread last applied it */
 	uint64_t inner_most; /* up to here */
 	uint8_t until_timed; /* counts recorded events while measuring */
@@ -68,8 +74,12 @@ struct state_thread {
 
 static_assert(sizeof(struct state_thread) <= 64, "static TLS is scarce");
 static_assert(offsetof(struct state_thread, busy) == 0, "before relocation: tcbhead_t.tcb");
+#ifdef __aarch64__
+static_assert(offsetof(struct state_thread, gap_left) == 8, "before relocation: tcbhead_t.private");
+#else
 static_assert(
 	offsetof(struct state_thread, gap_left) == 0x20, "before relocation: tcbhead_t.sysinfo");
+#endif
 
 extern __thread struct state_thread state_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));

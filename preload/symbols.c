@@ -31,8 +31,8 @@
 extern struct r_debug _r_debug __attribute__((weak));
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
-OLD_VERSION(dlopen, "2.2.5");
-OLD_VERSION(dlsym, "2.2.5");
+OLD_VERSION(dlopen);
+OLD_VERSION(dlsym);
 
 extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 

@@ -9,6 +9,7 @@
 #define INTERVAL_MAX 32u /* at 7 ns a reading: 0.2 ns an event */
 #define APART_CYCLES                                                                               \
 	(1u << 20) /* readings further apart than this, some 0.3 ms, come at every event */
+#define CYCLES_HZ      UINT64_C(3000000000) /* that these are meant for */
 #define PUBLISH_CYCLES (1u << 15) /* some 10 us, a sixth of a tick */
 
 /* Cycles of a steady counter; without a cheap one, the time itself. */
@@ -16,6 +17,13 @@ static uint64_t cycles(void)
 {
 #ifdef __x86_64__
 	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t count, hz;
+
+	/* The generic timer runs at 24 MHz to 1 GHz: in the units of a processor's cycles. */
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+	return hz ? count * (CYCLES_HZ / hz) : clock_monotonic() * 4;
 #else
 	return clock_monotonic() * 4;
 #endif

@@ -52,7 +52,7 @@ static bool state_equal(const struct walk *w, const struct unwind_trail *last, u
 
 static inline bool word_differs(const struct unwind_word *w)
 {
-	return *(const uint64_t *)(uintptr_t)w->at != w->value;
+	return cfi_rule_plain(*(const uint64_t *)(uintptr_t)w->at) != w->value;
 }
 
 /* Compares the words from number `from` down to, without, `end`. Returns the number of the first
@@ -293,7 +293,7 @@ static inline bool near_meets(const struct unwind_trail *last, const struct unwi
 		return false;
 	return !unwind_rbp_needed(then, q) ||
 	       (then->at == now->rbp_at && then->known && !unwind_rbp_noted(then, q) &&
-		       then->value == *(const uint64_t *)(uintptr_t)now->rbp_at);
+		       then->value == cfi_rule_plain(*(const uint64_t *)(uintptr_t)now->rbp_at));
 }
 
 /* Finds the object that the frame is in. False: it may be unloaded, or is ours. */
@@ -313,22 +313,41 @@ static inline bool near_place(struct unwind *u, struct unwind_near_frame *f)
 	return !unwind_is_ours(f->pc);
 }
 
+/* The frame's pc is the return address at `at`, and where that is. */
+static inline void near_pc_from(struct unwind_near_frame *f, uint64_t at)
+{
+	f->pc = cfi_rule_plain(*(const uint64_t *)(uintptr_t)at);
+#if CFI_RULE_LINK
+	f->pc_at = at;
+#endif
+}
+
+static inline uint64_t near_pc_at(const struct unwind_near_frame *f)
+{
+#if CFI_RULE_LINK
+	return f->pc_at;
+#else
+	return f->rsp - 8;
+#endif
+}
+
 /* Moves to the caller's frame. False: the step is not of the plainest kind. */
 static inline bool near_step(
 	const struct unwind_known *k, struct unwind_near_frame *f, struct unwind_near_frame *caller)
 {
 	struct cfi_rule rule = cfi_find(f->pc, f->module, false);
-	uint32_t bytes = (uint32_t)rule.offset, slot = (uint32_t)-rule.rbp_offset;
+	uint32_t bytes = (uint32_t)cfi_rule_offset(rule),
+		 slot = (uint32_t)-cfi_rule_rbp_offset(rule);
 	uint64_t cfa = f->rsp + bytes;
 
 	f->saves = rule.rbp == CFI_RBP_AT_CFA;
 	caller->rbp_at = f->saves ? cfa - slot : f->rbp_at;
 	if (rule.type != CFI_RSP || bytes - 8 >= WALK_FRAME_MAX - 8 || cfa % 8 != 0 ||
-		cfa > k->high ||
+		cfa > k->high || !cfi_rule_ra_inside(rule, bytes) ||
 		!(f->saves ? slot - 8 <= bytes - 8 && slot % 8 == 0 : rule.rbp == CFI_RBP_SAME))
 		return false;
 	caller->rsp = cfa;
-	caller->pc = ((const uint64_t *)(uintptr_t)cfa)[-1];
+	near_pc_from(caller, cfa + (uint64_t)cfi_rule_ra_offset(rule));
 	return caller->pc - 1 < UNWIND_VALUE_MASK;
 }
 
@@ -339,7 +358,7 @@ static inline bool near_start(const struct unwind *u, struct unwind_near_frame *
 	f->rbp_at = u->frame;
 	if (u->frame < u->known.low || f->rsp > u->known.high || u->frame % 8 != 0)
 		return false;
-	f->pc = ((const uint64_t *)u->frame)[1];
+	near_pc_from(f, u->frame + 8);
 	return f->pc - 1 < UNWIND_VALUE_MASK;
 }
 
@@ -386,7 +405,7 @@ static inline bool near_joins(const struct unwind *u, const struct unwind_near *
  */
 static inline void near_rbp(struct unwind_rbp *r, uint64_t at, uint32_t top)
 {
-	unwind_rbp_set(r, at, *(const uint64_t *)(uintptr_t)at, true, top);
+	unwind_rbp_set(r, at, cfi_rule_plain(*(const uint64_t *)(uintptr_t)at), true, top);
 }
 
 /* Puts the new frames in place of those further in than where the stacks meet, from there inwards.
@@ -401,7 +420,7 @@ static inline void near_put(struct unwind_trail *t, const struct unwind_near *n)
 	f->after_ours = false;
 	if (!unwind_rbp_needed(&t->rbps[rbp], q))
 		near_rbp(&t->rbps[rbp], now->rbp_at, top);
-	t->words[words++] = (struct unwind_word){ now->rsp - 8, now->pc };
+	t->words[words++] = (struct unwind_word){ near_pc_at(now), now->pc };
 	while (now-- != n->frame) {
 		if (now->saves)
 			near_rbp(&t->rbps[++rbp], now->rbp_at, top);
@@ -411,7 +430,7 @@ static inline void near_put(struct unwind_trail *t, const struct unwind_near *n)
 			.unpinned = unpinned };
 		t->pcs_end[-1 - (ptrdiff_t)q] = now->pc;
 		t->modules_end[-1 - (ptrdiff_t)q] = now->module;
-		t->words[words++] = (struct unwind_word){ now->rsp - 8, now->pc };
+		t->words[words++] = (struct unwind_word){ near_pc_at(now), now->pc };
 	}
 	t->top = t->settled = top;
 	t->words_top = words;
@@ -495,7 +514,7 @@ bool unwind_cfi_is_clear(uintptr_t frame, uintptr_t until)
  * rt_sigreturn, which debuggers also recognise by these bytes. */
 static bool is_sigreturn(const struct walk *w)
 {
-	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t code[] = SIGNAL_FRAME_CODE;
 
 	return w->pc - w->range.start + sizeof(code) <= w->range.end - w->range.start &&
 	       __builtin_memcmp((const void *)(uintptr_t)w->pc, code, sizeof(code)) == 0;

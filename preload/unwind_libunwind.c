@@ -26,8 +26,8 @@
 
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
-OLD_VERSION(dlopen, "2.2.5");
-OLD_VERSION(dlsym, "2.2.5");
+OLD_VERSION(dlopen);
+OLD_VERSION(dlsym);
 
 #define STRINGIFY(x) #x
 #define NAME(symbol) STRINGIFY(symbol) /* libunwind's headers add a prefix by macro */

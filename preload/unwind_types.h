@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/arch/cfi_rule.h"
 #include "preload/modules.h"
 
 #define UNWIND_SPARE 8u /* frames of room beyond the depth asked for */
@@ -73,6 +74,9 @@ struct unwind_trail {
 struct unwind_near_frame {
 	uint64_t rsp, pc;
 	uint64_t rbp_at; /* where its rbp is kept */
+#if CFI_RULE_LINK
+	uint64_t pc_at; /* where its pc was read */
+#endif
 	uint32_t module;
 	bool saves; /* its caller's rbp is kept elsewhere */
 };

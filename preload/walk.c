@@ -104,7 +104,7 @@ static __attribute__((noinline)) bool word_find(struct walk *w, uint64_t address
 			return false;
 		unsettle(w->trail);
 	}
-	*value = *(const uint64_t *)(uintptr_t)address;
+	*value = cfi_rule_plain(*(const uint64_t *)(uintptr_t)address);
 	return true;
 }
 
@@ -115,7 +115,7 @@ static inline bool word_read(struct walk *w, uint64_t address, uint64_t *value)
 
 	if (__builtin_expect(address - k->low >= k->high - k->low || address % 8 != 0, 0))
 		return word_find(w, address, value);
-	*value = *(const uint64_t *)(uintptr_t)address;
+	*value = cfi_rule_plain(*(const uint64_t *)(uintptr_t)address);
 	return true;
 }
 
@@ -185,12 +185,12 @@ static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
 		rbp_change(w, false, 0, 0);
 		return true;
 	case CFI_RBP_AT_CFA:
-		at = cfa + (uint64_t)(int64_t)rule.rbp_offset;
+		at = cfa + (uint64_t)(int64_t)cfi_rule_rbp_offset(rule);
 		break;
 	case CFI_RBP_AT_RBP:
 		if (!rbp_use(w))
 			return false;
-		at = rbp_of(w)->value + (uint64_t)(int64_t)rule.rbp_offset;
+		at = rbp_of(w)->value + (uint64_t)(int64_t)cfi_rule_rbp_offset(rule);
 		break;
 	}
 	if (!word_read(w, at, &value))
@@ -225,19 +225,19 @@ static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
 {
 	switch ((enum cfi_type)rule.type) {
 	case CFI_RSP:
-		*cfa = w->rsp + (uint64_t)(int64_t)rule.offset;
+		*cfa = w->rsp + (uint64_t)(int64_t)cfi_rule_offset(rule);
 		break;
 	case CFI_RBP:
 		if (!rbp_use(w))
 			return false;
-		*cfa = rbp_of(w)->value + (uint64_t)(int64_t)rule.offset;
+		*cfa = rbp_of(w)->value + (uint64_t)(int64_t)cfi_rule_offset(rule);
 		break;
 	case CFI_DEREF:
-		if (!cfa_deref(w, rule.offset, cfa))
+		if (!cfa_deref(w, (int32_t)cfi_rule_offset(rule), cfa))
 			return false;
 		break;
 	case CFI_PLT:
-		*cfa = w->rsp + 8 + ((w->pc & 15) >= (uint64_t)rule.offset ? 8 : 0);
+		*cfa = w->rsp + 8 + ((w->pc & 15) >= (uint64_t)cfi_rule_offset(rule) ? 8 : 0);
 		break;
 	case CFI_NONE:
 	case CFI_STOP:
@@ -245,21 +245,60 @@ static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
 	case CFI_SIGNAL:
 		return false;
 	}
-	return *cfa > w->rsp && *cfa - w->rsp < WALK_FRAME_MAX && *cfa % 8 == 0;
+	/* An interrupted function may not have a frame yet. */
+	return (*cfa > w->rsp || (*cfa == w->rsp && w->exact && cfi_rule_in_register(rule))) &&
+	       *cfa - w->rsp < WALK_FRAME_MAX && *cfa % 8 == 0;
 }
 
 /* Moves past the kernel's frame to the interrupted code. Never remembered. */
 static bool signal_step(struct walk *w)
 {
-	uint64_t registers = w->rsp + offsetof(ucontext_t, uc_mcontext.gregs), rbp;
+	uint64_t frame = w->rsp, rbp;
 
 	unsettle(w->trail);
-	if (!word_read(w, registers + REG_RIP * sizeof(greg_t), &w->pc) ||
-		!word_read(w, registers + REG_RBP * sizeof(greg_t), &rbp) ||
-		!word_read(w, registers + REG_RSP * sizeof(greg_t), &w->rsp))
+#if CFI_RULE_LINK
+	if (!word_read(w, frame + SIGNAL_FRAME_LINK, &w->link))
+		return false;
+#endif
+	if (!word_read(w, frame + SIGNAL_FRAME_PC, &w->pc) ||
+		!word_read(w, frame + SIGNAL_FRAME_RBP, &rbp) ||
+		!word_read(w, frame + SIGNAL_FRAME_RSP, &w->rsp))
 		return false;
 	rbp_change(w, true, 0, rbp);
 	w->exact = true;
+	return true;
+}
+
+/* Whether the frame returns to the kernel's code, which has no information. */
+static bool in_sigreturn(const struct walk *w)
+{
+	static const uint8_t code[] = SIGNAL_FRAME_CODE;
+	const uint64_t mask = ~(uint64_t)(PAGE_BYTES - 1);
+
+	return SIGNAL_FRAME_BY_CODE && !w->exact && page_readable(w->pc & mask) &&
+	       page_readable((w->pc + sizeof(code) - 1) & mask) &&
+	       __builtin_memcmp((const void *)(uintptr_t)w->pc, code, sizeof(code)) == 0;
+}
+
+/* Reads the return address of a frame, which ends at `cfa`. */
+static bool return_address(struct walk *w, struct cfi_rule rule, uint64_t cfa)
+{
+	uint64_t at = cfa + (uint64_t)cfi_rule_ra_offset(rule);
+
+#if CFI_RULE_LINK
+	if (cfi_rule_in_register(rule)) {
+		/* Only of what a handler has interrupted: a call has overwritten it elsewhere. */
+		w->pc = w->exact ? w->link : 0;
+		unsettle(w->trail);
+		return w->pc != 0;
+	}
+#endif
+	if (!word_read(w, at, &w->pc))
+		return false;
+	if (!CFI_RULE_LINK || is_within(at, w->rsp, cfa))
+		note(w->trail, at, w->pc);
+	else
+		unsettle(w->trail);
 	return true;
 }
 
@@ -268,13 +307,12 @@ bool walk_step_by(struct walk *w, struct cfi_rule rule, bool *whole)
 	uint64_t cfa = 0;
 
 	*whole = rule.type == CFI_END || (rule.type == CFI_NONE && w->rsp == arguments);
-	if (rule.type == CFI_SIGNAL)
+	if (rule.type == CFI_SIGNAL || (rule.type == CFI_NONE && !*whole && in_sigreturn(w)))
 		return signal_step(w);
 	if (!cfa_find(w, rule, &cfa) || !rbp_step(w, rule, cfa))
 		return false;
-	if (!word_read(w, cfa - 8, &w->pc))
+	if (!return_address(w, rule, cfa))
 		return false;
-	note(w->trail, cfa - 8, w->pc);
 	w->rsp = cfa;
 	w->exact = false;
 	*whole = w->pc == 0;

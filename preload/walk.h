@@ -6,11 +6,13 @@
  *
  * On the way it notes the words of the stack that the result depends on (stack_cache.h): each
  * return address, and a saved rbp at the moment a rule uses it (until then it is the program's
- * data).
+ * data). On aarch64 all words of the stack that a walk follows are taken without the signatures
+ * that they may carry, there and when they are compared later.
  */
 #ifndef PRELOAD_WALK_H
 #define PRELOAD_WALK_H
 
+#include "preload/arch/signal_frame.h"
 #include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/unwind_types.h"
@@ -26,6 +28,10 @@ struct walk {
 	bool exact; /* the frame was interrupted, not returned to */
 	bool after_ours; /* frames of ours were skipped to get here */
 	struct module_range range; /* of the code around pc, set by walk_range */
+#if CFI_RULE_LINK
+	uint64_t link; /* of an interrupted frame: the return address, as long as it is nowhere
+			  else; 0: unknown */
+#endif
 };
 
 /* Once, at start. */
@@ -70,11 +76,13 @@ static inline void walk_add(struct walk *w)
 static inline bool walk_is_plain(const struct walk *w, struct cfi_rule rule)
 {
 	const struct unwind_known *k = w->known;
-	uint64_t cfa = w->rsp + (uint64_t)(int64_t)rule.offset;
-	uint32_t bytes = (uint32_t)rule.offset, slot = (uint32_t)-rule.rbp_offset;
+	uint64_t cfa = w->rsp + (uint64_t)(int64_t)cfi_rule_offset(rule);
+	uint32_t bytes = (uint32_t)cfi_rule_offset(rule),
+		 slot = (uint32_t)-cfi_rule_rbp_offset(rule);
 
 	return rule.type == CFI_RSP && bytes - 8 < WALK_FRAME_MAX - 8 && cfa % 8 == 0 &&
 	       w->rsp >= k->low && cfa <= k->high && w->trail->words_low != 0 &&
+	       cfi_rule_ra_inside(rule, bytes) &&
 	       (rule.rbp == CFI_RBP_SAME || (rule.rbp == CFI_RBP_AT_CFA && slot - 8 <= bytes - 8 &&
 						    slot % 8 == 0 && w->trail->rbps_low != 0));
 }
@@ -84,22 +92,24 @@ static inline bool walk_is_plain(const struct walk *w, struct cfi_rule rule)
 HT_HOT bool walk_step(struct walk *w, bool *whole)
 {
 	struct cfi_rule rule = cfi_find(w->pc, w->range.module, w->exact);
-	uint64_t cfa = w->rsp + (uint64_t)(int64_t)rule.offset, at = cfa - 8;
+	uint64_t cfa = w->rsp + (uint64_t)(int64_t)cfi_rule_offset(rule),
+		 at = cfa + (uint64_t)cfi_rule_ra_offset(rule);
 	uint64_t pc = 0;
 	struct unwind_trail *t = w->trail;
 
 	if (__builtin_expect(walk_is_plain(w, rule), 1))
-		pc = *(const uint64_t *)(uintptr_t)at;
+		pc = cfi_rule_plain(*(const uint64_t *)(uintptr_t)at);
 	if (__builtin_expect(pc - 1 >= UNWIND_VALUE_MASK, 0))
 		return walk_step_by(w, rule, whole);
 	if (rule.rbp == CFI_RBP_AT_CFA) {
-		uint64_t slot = cfa + (uint64_t)(int64_t)rule.rbp_offset;
+		uint64_t slot = cfa + (uint64_t)(int64_t)cfi_rule_rbp_offset(rule);
 
-		t->rbps[--t->rbps_low] =
-			(struct unwind_rbp){ .value = *(const uint64_t *)(uintptr_t)slot,
-				.at = slot,
-				.known = true,
-				.needed = (uint16_t)t->low };
+		t->rbps[--t->rbps_low] = (struct unwind_rbp){
+			.value = cfi_rule_plain(*(const uint64_t *)(uintptr_t)slot),
+			.at = slot,
+			.known = true,
+			.needed = (uint16_t)t->low
+		};
 	}
 	t->words[--t->words_low] = (struct unwind_word){ at, pc };
 	w->rsp = cfa;

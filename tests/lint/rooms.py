@@ -13,7 +13,8 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 # Room -> what it may include, besides itself: rooms (with the rooms below them), or single headers.
 MAY = {
     "shm": [],
-    "preload": ["shm", "preload/patch"],
+    "preload": ["shm", "preload/patch", "preload/arch"],
+    "preload/arch": [],
     "preload/patch": [],
     "src/util": [],
     "src/proc": ["src/util"],
