@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RED_ZONE   128u
 #define CHUNK	   8192u /* words read at once */
 #define STACK_MOST (16u << 20) /* bytes of one stack that are searched */
 
@@ -21,8 +20,9 @@ static bool chunk_search(const uint64_t *words, size_t count,
 bool trace_stack_search(const struct trace_image *i, const struct trace_thread *t,
 	bool (*hit)(const void *ctx, const uint64_t *word), const void *ctx)
 {
-	const struct trace_map *m = trace_image_map(i, t->regs.rsp);
-	uint64_t at = (t->regs.rsp - RED_ZONE) & ~UINT64_C(7), end = m ? m->end : 0;
+	const struct trace_map *m = trace_image_map(i, trace_registers_stack(&t->regs));
+	uint64_t at = (trace_registers_stack(&t->regs) - TRACE_REGISTERS_RED_ZONE) & ~UINT64_C(7),
+		 end = m ? m->end : 0;
 	uint64_t *words = malloc((CHUNK + TRACE_STACK_AHEAD) * sizeof(*words));
 	bool found = !words || !m; /* unknown */
 

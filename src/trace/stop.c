@@ -82,11 +82,6 @@ static void syscall_restart(struct trace_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
 }
 
-uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
-{
-	return t->regs.fs_base;
-}
-
 void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
@@ -109,11 +104,6 @@ void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_
 	}
 }
 #else
-uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
-{
-	return 0;
-}
-
 void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
@@ -123,6 +113,11 @@ static void syscall_restart(struct trace_thread *t)
 {
 }
 #endif
+
+uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
+{
+	return t->system.pointer;
+}
 
 static void thread_go(struct trace_stop *s, struct trace_thread *t, bool for_good)
 {
@@ -147,8 +142,7 @@ static void registers_read(struct trace_thread *t)
 {
 	struct iovec io = { .iov_len = VECTORS_MAX };
 
-	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs) != 0)
-		memset(&t->regs, 0, sizeof(t->regs));
+	(void)trace_registers_read(t->tid, &t->regs, &t->system);
 	t->now = t->regs;
 	if (!t->vectors)
 		t->vectors = malloc(VECTORS_MAX);

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/user.h>
+
+#include "src/trace/registers.h"
 
 #define TRACE_MESSAGE_MAX 256
 
@@ -32,6 +33,7 @@ struct trace_thread {
 	bool reports; /* its options are set: trace_stop_trace */
 	bool leaving; /* it was resumed at its end: it ends, and stops no more (exit_stop.h) */
 	struct user_regs_struct regs; /* at its last stop */
+	struct trace_system system; /* with `regs` */
 	struct user_regs_struct now; /* with which it is resumed */
 	void *vectors; /* the vector registers in XSAVE's layout; NULL: unknown */
 	size_t vector_bytes;

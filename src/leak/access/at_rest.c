@@ -37,7 +37,6 @@ static bool is_malloc_code(const struct rest_check *c, uint64_t at)
 	return lies_in(c->code, at) || is_ours(leak_space_map(c->space, at));
 }
 
-#ifdef __x86_64__
 /* Whether the innermost functions are malloc's, or were called by it: the kernel is called by
  * functions of libc that keep little on the stack. */
 static bool is_in_malloc(const struct rest_check *c, const struct trace_thread *t)
@@ -45,21 +44,19 @@ static bool is_in_malloc(const struct rest_check *c, const struct trace_thread *
 	uint64_t words[STACK_WORDS];
 	ssize_t got;
 
-	if (is_malloc_code(c, t->regs.rip))
+	if (is_malloc_code(c, trace_registers_pc(&t->regs)))
 		return true;
-	got = leak_space_read(
-		c->space, t->regs.rsp, words, sizeof(words), leak_space_has_shared(c->space));
+#ifdef __aarch64__
+	if (is_malloc_code(c, t->regs.regs[30])) /* a function that malloc has called */
+		return true;
+#endif
+	got = leak_space_read(c->space, trace_registers_stack(&t->regs), words, sizeof(words),
+		leak_space_has_shared(c->space));
 	for (ssize_t i = 0; i < got / (ssize_t)sizeof(words[0]); i++)
 		if (is_malloc_code(c, words[i]))
 			return true;
 	return false;
 }
-#else
-static bool is_in_malloc(const struct rest_check *c, const struct trace_thread *t)
-{
-	return false;
-}
-#endif
 
 static bool is_set(const struct rest_check *c, uint64_t at, uint64_t mask)
 {

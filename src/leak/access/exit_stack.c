@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 #include <libunwind-ptrace.h>
 
 /* Deeper frames all count. Some 50,000 are unwound per second, so this takes 10 ms. */
@@ -98,8 +98,14 @@ static bool is_exit(struct unwinding *u)
 
 static void saved_read(struct unwinding *u, uint64_t *saved)
 {
+#ifdef __aarch64__
+	static const int number[LEAK_SAVED_REGISTERS] = { UNW_AARCH64_X19, UNW_AARCH64_X20,
+		UNW_AARCH64_X21, UNW_AARCH64_X22, UNW_AARCH64_X23, UNW_AARCH64_X24, UNW_AARCH64_X25,
+		UNW_AARCH64_X26, UNW_AARCH64_X27, UNW_AARCH64_X28, UNW_AARCH64_X29 };
+#else
 	static const int number[LEAK_SAVED_REGISTERS] = { UNW_X86_64_R15, UNW_X86_64_R14,
 		UNW_X86_64_R13, UNW_X86_64_R12, UNW_X86_64_RBP, UNW_X86_64_RBX };
+#endif
 
 	for (unsigned i = 0; i < LEAK_SAVED_REGISTERS; i++) {
 		unw_word_t value;
@@ -115,6 +121,7 @@ static void dead_add(struct unwinding *u, uint64_t from, uint64_t to)
 		u->out->dead[u->out->deads++] = (struct leak_range){ from, to };
 }
 
+#ifdef __x86_64__
 static uint64_t fpstate_bytes(struct unwinding *u, uint64_t fpstate)
 {
 	uint64_t magic_and_size;
@@ -161,6 +168,12 @@ static void signal_cut(struct unwinding *u, uint64_t sp, const struct frame *f, 
 	fpstate += fpstate_bytes(u, fpstate);
 	dead_add(u, fpstate, f->owner == LIBC ? f->sp : f->sp - RED_ZONE);
 }
+#else
+/* The kernel of aarch64 writes most of its frame: all of it counts. */
+static void signal_cut(struct unwinding *u, uint64_t sp, const struct frame *f, bool same_stack)
+{
+}
+#endif
 
 /* The frames before one of the program may have been exit's, or on another stack. */
 static void program_take(struct unwinding *u, const struct frame *f)

@@ -11,8 +11,15 @@
 
 #include "src/leak/access/space.h"
 
-/* rbx, rbp, r12 to r15: in the order and with the indexes of struct user_regs_struct. */
+/* Those that a function keeps for its caller: in the order of struct user_regs_struct, from number
+ * LEAK_SAVED_FIRST on. */
+#ifdef __aarch64__
+#define LEAK_SAVED_FIRST     19u /* x19 to x29 */
+#define LEAK_SAVED_REGISTERS 11u
+#else
+#define LEAK_SAVED_FIRST     0u /* r15 to r12, rbp, rbx */
 #define LEAK_SAVED_REGISTERS 6u
+#endif
 /* Runs of the program's frames. Frames of exit may lie between them: an atexit handler may call
  * exit. */
 #define LEAK_EXIT_PARTS 16u

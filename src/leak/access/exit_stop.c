@@ -47,11 +47,7 @@ static bool at_exit(const struct trace_thread *t)
 /* The system call that ended the thread; -1: it was killed. */
 static long call_of(const struct trace_thread *t)
 {
-#ifdef __x86_64__
-	return (long)t->regs.orig_rax;
-#else
-	return -1;
-#endif
+	return t->system.call;
 }
 
 /* Whether a thread will not stop any more. */

@@ -193,6 +193,7 @@ static bool threads_list(struct leak_access *a, const struct read_coop_copy *cop
 	for (size_t i = 0; i < stop->count; i++) {
 		stop->thread[i].regs.rsp = copy->stack;
 		stop->thread[i].regs.fs_base = copy->pointer;
+		stop->thread[i].system.pointer = copy->pointer;
 		if (stop->thread[i].state != TRACE_THREAD_STOPPED)
 			memset(&stop->thread[i].regs, 0, sizeof(stop->thread[i].regs));
 	}

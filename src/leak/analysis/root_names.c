@@ -9,10 +9,16 @@
 
 #define FIXED_END (UINT64_C(1) << 32) /* no position-independent file is mapped below it */
 
-/* In the order of struct user_regs_struct: sys/user.h of x86-64. */
+/* In the order of struct user_regs_struct: sys/user.h. */
+#ifdef __aarch64__
+static const char *const register_names[] = { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8",
+	"x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp", "pc", "pstate" };
+#else
 static const char *const register_names[] = { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11",
 	"r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs", "eflags",
 	"rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs", "gs" };
+#endif
 
 static void register_text(uint64_t at, char *out, size_t cap)
 {

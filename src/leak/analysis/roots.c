@@ -11,7 +11,6 @@
 
 #define PAGE		 4096u
 #define GENERAL_WORDS	 (sizeof(struct user_regs_struct) / sizeof(uint64_t))
-#define RED_ZONE	 128u /* below the stack pointer, used by the innermost function: x86-64 ABI */
 #define STACK_KEPT_BYTES 262144u /* of a thread's stack, to name frames: deeper ones are rare */
 #define THREAD_BYTES	 16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
@@ -237,17 +236,10 @@ static void brk_scan(struct scan *s, const struct leak_map *m)
 
 /* ---- stacks ---- */
 
-#ifdef __x86_64__
 static uint64_t stack_pointer(const struct trace_thread *t)
 {
-	return t->regs.rsp;
+	return trace_registers_stack(&t->regs);
 }
-#else
-static uint64_t stack_pointer(const struct trace_thread *t)
-{
-	return 0;
-}
-#endif
 
 struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct trace_thread *t)
 {
@@ -305,11 +297,12 @@ static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 			return m->start;
 		found = t;
 	}
-	if (!found || !is_stack_of(s, m, found) || stack_pointer(found) - m->start < RED_ZONE)
+	if (!found || !is_stack_of(s, m, found) ||
+		stack_pointer(found) < m->start + TRACE_REGISTERS_RED_ZONE)
 		return m->start;
 	if (lies_in(m, s->roots->stack) && s->roots->stack > stack_pointer(found))
 		return s->roots->stack;
-	return stack_pointer(found) - RED_ZONE;
+	return stack_pointer(found) - TRACE_REGISTERS_RED_ZONE;
 }
 
 /* The first thread's stack may outlive it: nothing that it pushed counts then. */
@@ -448,8 +441,8 @@ static void saved_scan(struct scan *s, const struct leak_exit_stack *e)
 {
 	if (s->roots->kinds & LEAK_ROOT_REGISTERS)
 		for (size_t i = 0; i < e->parts; i++)
-			leak_graph_root(s->graph, LEAK_REGISTER(e->tid, 0), e->saved[i],
-				LEAK_SAVED_REGISTERS, false);
+			leak_graph_root(s->graph, LEAK_REGISTER(e->tid, LEAK_SAVED_FIRST),
+				e->saved[i], LEAK_SAVED_REGISTERS, false);
 }
 
 static void registers_scan(struct scan *s, const struct trace_thread *t)

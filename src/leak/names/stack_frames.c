@@ -21,8 +21,14 @@ struct leak_unwinder {
 	size_t count, most;
 };
 
-#ifdef __x86_64__
-#define SP_NUMBER 7 /* DWARF's number of rsp: psABI, figure 3.36 */
+#if defined(__x86_64__) || defined(__aarch64__)
+/* DWARF's number of the stack pointer: psABI, figure 3.36; DWARF for the Arm 64-bit Architecture,
+ * 4.1. */
+#ifdef __aarch64__
+#define SP_NUMBER 31
+#else
+#define SP_NUMBER 7
+#endif
 
 /* Read, not mapped: the file may shrink meanwhile. libdw ends the handle. */
 static int elf_find(Dwfl_Module *mod, void **user, const char *name, Dwarf_Addr base,
@@ -68,8 +74,16 @@ static bool word_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *out, void *ctx)
 static bool registers_set(Dwfl_Thread *thread, void *ctx)
 {
 	const struct user_regs_struct *r = &((struct leak_unwinder *)ctx)->thread->regs;
+#ifdef __aarch64__
+	Dwarf_Word words[32];
+
+	memcpy(words, r->regs, sizeof(r->regs));
+	words[31] = r->sp;
+	dwfl_thread_state_register_pc(thread, r->pc);
+#else
 	const Dwarf_Word words[] = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp,
 		r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip };
+#endif
 
 	return dwfl_thread_state_registers(thread, 0, sizeof(words) / sizeof(words[0]), words);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attaching where it is not supported (attach.h): functions of a running program are patched, and
+ * its threads are sent into calls, by code that is written for x86-64. There this file is not
+ * built; elsewhere it is all of this folder that is.
+ */
+#include "src/attach/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int refuse(pid_t pid, char *message)
+{
+	snprintf(message, ATTACH_MESSAGE_MAX,
+		"%d cannot be attached to: it was not started with heaptop, and a program that "
+		"runs "
+		"already can be recorded only on x86-64; start it with heaptop",
+		(int)pid);
+	return -ENOTSUP;
+}
+
+int attach_check(pid_t pid, char *message)
+{
+	return refuse(pid, message);
+}
+
+enum attach_state attach_state_of(pid_t pid)
+{
+	return ATTACH_NONE;
+}
+
+int attach_begin(pid_t pid, const struct attach_options *o, struct attach_pauses *p, char *message)
+{
+	return refuse(pid, message);
+}
+
+int attach_end(
+	pid_t pid, uint64_t timeout_ns, struct attach_pauses *p, uint64_t *stays, char *message)
+{
+	*stays = 0;
+	return refuse(pid, message);
+}

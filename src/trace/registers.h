@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The general registers of a stopped thread, by architecture: how they are read and written, and
+ * which of them is what. The thread that stopped it. Source: ptrace(2); elf.h's notes.
+ */
+#ifndef SRC_TRACE_REGISTERS_H
+#define SRC_TRACE_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+/* What is no general register on some architectures. */
+struct trace_system {
+	uint64_t pointer; /* the thread pointer; 0: unknown */
+	long call; /* the system call that the thread is in; below 0: none */
+};
+
+/* False: nothing was read, and all is 0. */
+bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_system *s);
+bool trace_registers_write(pid_t tid, const struct user_regs_struct *r);
+
+static inline uint64_t trace_registers_stack(const struct user_regs_struct *r)
+{
+#ifdef __x86_64__
+	return r->rsp;
+#elif defined(__aarch64__)
+	return r->sp;
+#else
+	return 0;
+#endif
+}
+
+static inline uint64_t trace_registers_pc(const struct user_regs_struct *r)
+{
+#ifdef __x86_64__
+	return r->rip;
+#elif defined(__aarch64__)
+	return r->pc;
+#else
+	return 0;
+#endif
+}
+
+/* Bytes below the stack pointer that belong to the innermost function: System V ABI, AMD64, 3.2.2;
+ * AAPCS64 has none. */
+#ifdef __x86_64__
+#define TRACE_REGISTERS_RED_ZONE 128u
+#else
+#define TRACE_REGISTERS_RED_ZONE 0u
+#endif
+
+#endif
