@@ -2,10 +2,6 @@
 /*
  * Stopping a process (stop.h). Source: ptrace(2), "Attaching and detaching" and "Stopped
  * states".
- *
- * A few system calls notice a stop: they return EINTR though no signal came (signal(7):
- * epoll_wait, sigtimedwait, semtimedop and others). Such a call is restarted. Its time limit
- * begins anew.
  */
 #include "src/trace/stop.h"
 
@@ -26,6 +22,7 @@
 #include <unistd.h>
 
 #include "src/proc/proc.h"
+#include "src/trace/restart.h"
 #include "src/util/clock.h"
 #include "src/util/shortage.h"
 
@@ -58,62 +55,6 @@ static struct trace_thread *thread_find(const struct trace_stop *s, pid_t tid)
 
 /* ---- letting go ---- */
 
-#ifdef __x86_64__
-/* What a system call returns inside the kernel when it is to be restarted: the kernel's errno.h. */
-#define ERESTARTSYS	      512
-#define ERESTARTNOINTR	      513
-#define ERESTARTNOHAND	      514
-#define ERESTART_RESTARTBLOCK 516
-#define NR_RESTART_SYSCALL    219
-
-/*
- * Restarts a system call that our stop interrupted, but not if a signal's handler runs first:
- * then the EINTR is the handler's. Whether one runs is unknown until the thread goes on. So the
- * kernel decides, which checks for signals then; it has an error number for such calls. An
- * interrupted close has closed already.
- */
-static void syscall_restart(struct trace_thread *t)
-{
-	struct user_regs_struct *r = &t->now;
-
-	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || r->orig_rax == SYS_close)
-		return;
-	r->rax = (unsigned long)-ERESTARTNOHAND;
-	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
-}
-
-void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
-{
-	*r = t->regs;
-	if ((long)r->orig_rax < 0)
-		return;
-	switch (-(long)r->rax) {
-	case ERESTARTSYS:
-	case ERESTARTNOINTR:
-	case ERESTARTNOHAND:
-	case EINTR:
-		r->rax = r->orig_rax;
-		r->rip -= 2;
-		break;
-	case ERESTART_RESTARTBLOCK:
-		r->rax = NR_RESTART_SYSCALL;
-		r->rip -= 2;
-		break;
-	default:
-		break;
-	}
-}
-#else
-void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
-{
-	*r = t->regs;
-}
-
-static void syscall_restart(struct trace_thread *t)
-{
-}
-#endif
-
 uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
 {
 	return t->system.pointer;
@@ -122,7 +63,7 @@ uint64_t trace_stop_thread_pointer(const struct trace_thread *t)
 static void thread_go(struct trace_stop *s, struct trace_thread *t, bool for_good)
 {
 	if (t->state == TRACE_THREAD_STOPPED)
-		syscall_restart(t);
+		trace_restart_call(t);
 	ptrace(for_good ? PTRACE_DETACH : PTRACE_CONT, t->tid, NULL,
 		(void *)(uintptr_t)(unsigned)t->signal);
 	t->signal = 0;
@@ -138,11 +79,12 @@ static void exit_reap(struct trace_stop *s, struct trace_thread *t)
 		waitpid(t->tid, NULL, __WALL | WNOHANG);
 }
 
-static void registers_read(struct trace_thread *t)
+static void registers_read(const struct trace_stop *s, struct trace_thread *t)
 {
 	struct iovec io = { .iov_len = VECTORS_MAX };
 
 	(void)trace_registers_read(t->tid, &t->regs, &t->system);
+	trace_restart_note(t, s->pid);
 	t->now = t->regs;
 	if (!t->vectors)
 		t->vectors = malloc(VECTORS_MAX);
@@ -180,7 +122,7 @@ void trace_stop_poll(struct trace_stop *s, struct trace_thread *t)
 	/* It stopped before taking a signal, which it gets when it is resumed. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	t->held = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
-	registers_read(t);
+	registers_read(s, t);
 }
 
 size_t trace_stop_running(const struct trace_stop *s)
@@ -242,6 +184,12 @@ static void threads_wait(struct trace_stop *s)
 	}
 }
 
+static void interrupt(const struct trace_stop *s, struct trace_thread *t)
+{
+	trace_restart_before(t, s->pid);
+	ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+}
+
 /* 1; 0: it has ended; or -errno. */
 static int thread_add(struct trace_stop *s, pid_t tid)
 {
@@ -260,7 +208,7 @@ static int thread_add(struct trace_stop *s, pid_t tid)
 	if (rc != 0)
 		t->state = TRACE_THREAD_UNSEIZED;
 	else
-		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+		interrupt(s, t);
 	return rc != 0 ? rc : 1;
 }
 
@@ -429,7 +377,7 @@ size_t trace_stop_retry(
 	pause_ns(GO_NS);
 	for (size_t i = 0; i < s->count; i++)
 		if (s->thread[i].state == TRACE_THREAD_RUNS)
-			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
+			interrupt(s, &s->thread[i]);
 	timeouts_start(s);
 	threads_stop(s); /* they may have created new threads */
 	return busy;

@@ -24,6 +24,14 @@ enum trace_thread_state {
 	TRACE_THREAD_GONE,
 };
 
+/* The system call that a thread was in when it was interrupted (restart.h). */
+#define TRACE_CALL_ARGS 6u
+struct trace_call {
+	bool is_known;
+	long number, sleeps; /* how often it had gone to sleep */
+	uint64_t arg[TRACE_CALL_ARGS], sp, pc;
+};
+
 struct trace_thread {
 	pid_t tid;
 	enum trace_thread_state state;
@@ -34,6 +42,7 @@ struct trace_thread {
 	bool leaving; /* it was resumed at its end: it ends, and stops no more (exit_stop.h) */
 	struct user_regs_struct regs; /* at its last stop */
 	struct trace_system system; /* with `regs` */
+	struct trace_call call; /* to be restarted; only where registers do not tell */
 	struct user_regs_struct now; /* with which it is resumed */
 	void *vectors; /* the vector registers in XSAVE's layout; NULL: unknown */
 	size_t vector_bytes;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * System calls that a stop has cut off, restarted. A few calls notice a stop: they return EINTR
+ * though no signal came (signal(7): epoll_wait, sigtimedwait, semtimedop and others). Such a call
+ * is restarted, unless a signal's handler is to run first. Its time limit begins anew. The thread
+ * that stopped the process; for stop.c.
+ */
+#ifndef SRC_TRACE_RESTART_H
+#define SRC_TRACE_RESTART_H
+
+#include "src/trace/stop.h"
+
+/* Before the thread is interrupted. */
+void trace_restart_before(struct trace_thread *t, pid_t pid);
+/* When it has stopped, and its registers were read. */
+void trace_restart_note(struct trace_thread *t, pid_t pid);
+/* Before it is resumed: with t->now. */
+void trace_restart_call(struct trace_thread *t);
+
+#endif
