@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/arch/entry.h"
 #include "preload/attach.h"
 #include "preload/coop.h"
 #include "preload/modules.h"
@@ -31,6 +32,8 @@ static uint64_t stack_left(uintptr_t frame)
 {
 	struct module_range libc;
 
+	if (!frame)
+		return 0;
 	modules_find((uint64_t)(uintptr_t)syscall, &libc);
 	return unwind_cfi_outermost(frame, libc.module);
 }
@@ -43,7 +46,7 @@ void exit_wait(struct ht_header *h)
 	if (!ht_load_relaxed_32(&h->leak_ask) || ht_load_relaxed_32(&h->leak_done) ||
 		ht_load_relaxed_64(&h->family) == 0)
 		return; /* no launch: the viewer that asked has gone */
-	h->leak_stack = stack_left((uintptr_t)__builtin_frame_address(0));
+	h->leak_stack = stack_left(ENTRY_FRAME_HERE);
 	ht_store_release_32(&h->leak_wait, (uint32_t)syscall(SYS_gettid)); /* WAIT */
 	while (!ht_load_acquire_32(&h->leak_done) /* WAIT */ && without < STEPS_WITHOUT) {
 		uint32_t now;

@@ -157,6 +157,23 @@ static int backtrace_aside(uint64_t *pcs, int room)
 	return got;
 }
 
+/*
+ * On aarch64 it returns the address before a return address: we make it that of an instruction
+ * again. And it repeats the outermost frame where that has no information, as those of makecontext,
+ * since it then goes by x29 and x30: no function that was called is outermost twice. Returns the
+ * number of frames.
+ */
+static uint32_t aarch64_correct(uint64_t *pcs, uint32_t count, bool all)
+{
+#ifdef __aarch64__
+	for (uint32_t i = 0; i < count; i++)
+		pcs[i] = (pcs[i] + 3) & ~UINT64_C(3);
+	while (all && count > 1 && pcs[count - 1] == pcs[count - 2])
+		count--;
+#endif
+	return count;
+}
+
 void unwind_libunwind(struct unwind *u)
 {
 	uint64_t *pcs = u->fresh.pcs_end - u->fresh.room;
@@ -165,6 +182,7 @@ void unwind_libunwind(struct unwind *u)
 	int got = backtrace_aside(pcs, room);
 	uint32_t taken = got > 0 ? (uint32_t)got : 0;
 
+	taken = aarch64_correct(pcs, taken, got < room);
 	u->count = 0;
 	for (uint32_t i = 0; i < taken; i++)
 		/* The outermost frame of a thread ends in a null return address. */

@@ -18,11 +18,13 @@
  * ENTRY(name): before the body of each hook that uses ENTRY_FRAME; its declaration is before that.
  * ENTRY_BODY(name): the name of the function that is the body. Others call it by `name`.
  * ENTRY_FRAME: the frame address, only in a body, or what is inlined or jumped to there.
+ * ENTRY_FRAME_HERE: that of any other function; 0: its frame is laid out otherwise.
  */
 #ifdef __aarch64__
 
 #define ENTRY_BODY(name) hook_body_##name
 #define ENTRY_FRAME	 (*(const uintptr_t *)__builtin_frame_address(0))
+#define ENTRY_FRAME_HERE ((uintptr_t)0)
 
 /* The hint is "bti c": the name may be called by a pointer. */
 #define ENTRY(name)                                                                                \
@@ -52,6 +54,7 @@
 
 #define ENTRY_BODY(name) name
 #define ENTRY_FRAME	 ((uintptr_t)__builtin_frame_address(0))
+#define ENTRY_FRAME_HERE ENTRY_FRAME
 #define ENTRY(name)	 struct entry_none
 
 #endif
