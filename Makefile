@@ -390,6 +390,7 @@ help:
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
 	@echo 'make quick            some of them, in less than a minute: before each commit'
 	@echo 'make faults           the fault matrix as a table (T="A1 E": rows, groups); make soak: with long runs'
+	@echo 'make soak-arm64       CROSS=...: tests on an emulated arm64 machine (ARM64=DIR of tests/arm64/root.sh)'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            what heaptop costs beside other recorders (T=PATTERN, BENCH_ROUNDS=5, QUICK=1)'
 	@echo 'make bench-programs   how many times the time of some 80 real programs it takes (T=PATTERN, BENCH_ROUNDS=5)'

@@ -27,7 +27,11 @@ rm -rf "$dir/cross/usr/aarch64-linux-gnu/lib" "$dir/cross/usr/aarch64-linux-gnu/
 mkdir -p "$dir/bin"
 for tool in gcc g++ ar as ld nm objcopy objdump ranlib readelf strip; do
 	case $tool in
-	gcc | g++ | ld) sysroot="--sysroot='$dir/root'" ;;
+	gcc | ld) sysroot="--sysroot='$dir/root'" ;;
+	g++)
+		sysroot="--sysroot='$dir/root' -isystem '$dir/root/usr/include/c++/12' \
+			-isystem '$dir/root/usr/include/aarch64-linux-gnu/c++/12' -L'$dir/root/usr/lib/gcc/aarch64-linux-gnu/12'"
+		;;
 	*) sysroot= ;;
 	esac
 	cat >"$dir/bin/aarch64-linux-gnu-$tool" <<END

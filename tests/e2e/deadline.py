@@ -11,6 +11,7 @@ import threading
 import time
 
 LOOK_S = 1  # between two looks
+SLOWNESS = float(os.environ.get("HEAPTOP_TEST_SLOWNESS", "1"))  # of an emulated processor
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -55,7 +56,7 @@ class Limit:
     """So many seconds for a process and all that it starts."""
 
     def __init__(self, pid, seconds):
-        self.pid, self.left = pid, seconds
+        self.pid, self.left = pid, seconds * SLOWNESS
         self.looked, self.used = time.monotonic(), 0
 
     def passed(self):

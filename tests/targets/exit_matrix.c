@@ -125,6 +125,14 @@ static void frame(void)
 static void in_register(void)
 {
 	hand_over = block(100);
+#ifdef __aarch64__
+	__asm__ volatile("ldr x19, %0\n\tstr xzr, %0\n\tblr %1"
+			 : "+m"(hand_over)
+			 : "r"(finish)
+			 : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+			 "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x30", "v0", "v1",
+			 "v2", "v3", "v4", "v5", "v6", "v7", "memory", "cc");
+#else
 	__asm__ volatile("mov %0, %%r12\n\tmovq $0, %0\n\t"
 			 "mov %%rsp, %%r13\n\tand $-16, %%rsp\n\tcall *%1\n\tmov %%r13, %%rsp"
 			 : "+m"(hand_over)
@@ -132,6 +140,7 @@ static void in_register(void)
 			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
 			 "r13", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
 			 "memory", "cc");
+#endif
 }
 
 /* ---- of threads ---- */

@@ -42,7 +42,11 @@ static void on_alarm(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *u = context;
 	void *volatile p;
+#ifdef __aarch64__
+	unsigned long pc = u->uc_mcontext.pc;
+#else
 	unsigned long pc = (unsigned long)u->uc_mcontext.gregs[REG_RIP];
+#endif
 
 	(void)number, (void)info;
 	if (pc - recorder_start >= recorder_end - recorder_start)

@@ -391,26 +391,44 @@ static void await_ready(int count)
 		usleep(1000);
 }
 
+#ifdef __aarch64__
+/* Counts itself in %1, then waits for good: ppoll(NULL, 0, NULL, NULL). */
+#define WAIT_ARM                                                                                   \
+	"2:\tldaxr w9, %1\n\tadd w9, w9, #1\n\tstlxr w10, w9, %1\n\tcbnz w10, 2b\n"                \
+	"1:\tmov x0, #0\n\tmov x1, #0\n\tmov x2, #0\n\tmov x3, #0\n\tmov x8, #73\n\tsvc #0\n\tb "  \
+	"1b"
+#define HOLD_ARM    "+m"(hand_over), "+Q"(ready)
+#define CLOBBER_ARM "x0", "x1", "x2", "x3", "x8", "x9", "x10", "memory"
+#endif
+
 /* The pointer is in one register and nowhere else, while the thread waits. */
 static void *hold_general(void *arg)
 {
 	(void)arg;
+#ifdef __aarch64__
+	__asm__ volatile("ldr x19, %0\n\tstr xzr, %0\n\t" WAIT_ARM:HOLD_ARM : : "x19", CLOBBER_ARM);
+#else
 	__asm__ volatile("mov %0, %%r12\n\tmovq $0, %0\n\txor %%eax, %%eax\n\tlock incl %1\n"
 			 "1:\tmov $34, %%eax\n\tsyscall\n\tjmp 1b"
 			 : "+m"(hand_over), "+m"(ready)
 			 :
 			 : "rax", "rcx", "r11", "r12", "memory");
+#endif
 	return NULL;
 }
 
 static void *hold_vector(void *arg)
 {
 	(void)arg;
+#ifdef __aarch64__
+	__asm__ volatile("ldr d7, %0\n\tstr xzr, %0\n\t" WAIT_ARM:HOLD_ARM : : "v7", CLOBBER_ARM);
+#else
 	__asm__ volatile("movq %0, %%xmm7\n\tmovq $0, %0\n\txor %%eax, %%eax\n\tlock incl %1\n"
 			 "1:\tmov $34, %%eax\n\tsyscall\n\tjmp 1b"
 			 : "+m"(hand_over), "+m"(ready)
 			 :
 			 : "rax", "rcx", "r11", "xmm7", "memory");
+#endif
 	return NULL;
 }
 

@@ -52,12 +52,24 @@ static void made(const char *name, size_t bytes)
 /* What calls may leave in registers. */
 static void clear_registers(void)
 {
+#ifdef __aarch64__
+	__asm__ volatile(
+		"mov x0, #0\n\tmov x1, #0\n\tmov x2, #0\n\tmov x3, #0\n\tmov x4, #0\n\t"
+		"mov x5, #0\n\tmov x6, #0\n\tmov x7, #0\n\tmov x8, #0\n\tmov x9, #0\n\t"
+		"mov x10, #0\n\tmov x11, #0\n\tmov x12, #0\n\tmov x13, #0\n\tmov x14, #0\n\t"
+		"mov x15, #0\n\tmov x16, #0\n\tmov x17, #0"
+		:
+		:
+		: "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
+		"x13", "x14", "x15", "x16", "x17");
+#else
 	__asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\t"
 			 "xor %%esi, %%esi\n\txor %%edi, %%edi\n\txor %%r8d, %%r8d\n\t"
 			 "xor %%r9d, %%r9d\n\txor %%r10d, %%r10d\n\txor %%r11d, %%r11d"
 			 :
 			 :
 			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+#endif
 }
 
 /* Overwrites what calls left on the stack, and so the registers that they saved there. */
