@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "src/trace/restart.h"
 #include "src/trace/stack.h"
 #include "src/util/clock.h"
 
@@ -160,7 +161,7 @@ static int frame_write(struct trace_remote *r)
 	void *frame = bytes ? malloc(bytes) : NULL;
 	int rc = frame ? 0 : -ENOMEM;
 
-	trace_stop_resume_registers(t, &back);
+	trace_restart_registers(t, &back);
 	if (back.rax == SYS_restart_syscall && (long)t->regs.orig_rax >= 0)
 		back.rax = t->regs.orig_rax;
 	r->data_end = (back.rsp - TRACE_REMOTE_RED) & ~UINT64_C(15);
@@ -404,7 +405,7 @@ static bool stop_again(struct trace_remote *r)
 	pid_t tid = r->thread->tid;
 	struct user_regs_struct regs;
 
-	trace_stop_resume_registers(r->thread, &regs);
+	trace_restart_registers(r->thread, &regs);
 	regs.orig_rax = (unsigned long)-1;
 	if (!mask_set(r, r->mask) || ptrace(PTRACE_SETREGSET, tid, set, &vectors) != 0 ||
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs) != 0 ||

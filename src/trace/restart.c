@@ -41,7 +41,7 @@ void trace_restart_call(struct trace_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
 }
 
-void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
+void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 	if ((long)r->orig_rax < 0)
@@ -219,7 +219,7 @@ void trace_restart_call(struct trace_thread *t)
 		(void)trace_registers_write(t->tid, &t->now);
 }
 
-void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
+void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 }
@@ -238,7 +238,7 @@ void trace_restart_call(struct trace_thread *t)
 {
 }
 
-void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r)
+void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 }

@@ -8,7 +8,7 @@
 #ifndef SRC_TRACE_RESTART_H
 #define SRC_TRACE_RESTART_H
 
-#include "src/trace/stop.h"
+#include "src/trace/thread.h"
 
 /* Before the thread is interrupted. */
 void trace_restart_before(struct trace_thread *t, pid_t pid);
@@ -16,5 +16,10 @@ void trace_restart_before(struct trace_thread *t, pid_t pid);
 void trace_restart_note(struct trace_thread *t, pid_t pid);
 /* Before it is resumed: with t->now. */
 void trace_restart_call(struct trace_thread *t);
+/*
+ * The registers with which a thread may be resumed later, from elsewhere, as the kernel would
+ * resume it now: a system call that the stop interrupted is restarted.
+ */
+void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r);
 
 #endif

@@ -13,40 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "src/trace/registers.h"
+#include "src/trace/thread.h"
 
 #define TRACE_MESSAGE_MAX 256
-
-enum trace_thread_state {
-	TRACE_THREAD_RUNS, /* seized, not stopped */
-	TRACE_THREAD_STOPPED,
-	TRACE_THREAD_UNSEIZED, /* it cannot be seized */
-	TRACE_THREAD_GONE,
-};
-
-/* The system call that a thread was in when it was interrupted (restart.h). */
-#define TRACE_CALL_ARGS 6u
-struct trace_call {
-	bool is_known;
-	long number, sleeps; /* how often it had gone to sleep */
-	uint64_t arg[TRACE_CALL_ARGS], sp, pc;
-};
-
-struct trace_thread {
-	pid_t tid;
-	enum trace_thread_state state;
-	int signal; /* a signal that it was about to take when it stopped; 0: none */
-	bool held; /* stopped by us alone */
-	int event; /* PTRACE_EVENT_* of the last stop; 0: a signal */
-	bool reports; /* its options are set: trace_stop_trace */
-	bool leaving; /* it was resumed at its end: it ends, and stops no more (exit_stop.h) */
-	struct user_regs_struct regs; /* at its last stop */
-	struct trace_system system; /* with `regs` */
-	struct trace_call call; /* to be restarted; only where registers do not tell */
-	struct user_regs_struct now; /* with which it is resumed */
-	void *vectors; /* the vector registers in XSAVE's layout; NULL: unknown */
-	size_t vector_bytes;
-};
 
 struct trace_stop {
 	pid_t pid;
@@ -102,10 +71,5 @@ void trace_stop_keep(struct trace_stop *s, const struct trace_thread *kept);
 void trace_stop_detach(struct trace_stop *s);
 /* Frees `s`, and resumes its threads before, if that was not done. */
 void trace_stop_release(struct trace_stop *s);
-/*
- * The registers with which a thread may be resumed later, from elsewhere, as the kernel would
- * resume it now: a system call that the stop interrupted is restarted.
- */
-void trace_stop_resume_registers(const struct trace_thread *t, struct user_regs_struct *r);
 
 #endif

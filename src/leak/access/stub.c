@@ -20,6 +20,7 @@
 
 #include "src/proc/proc.h"
 #include "src/trace/borrow.h"
+#include "src/trace/restart.h"
 #include "src/util/clock.h"
 
 #define PAUSE_NS   20000 /* between two polls */
@@ -179,7 +180,7 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0)
 		return false;
-	trace_stop_resume_registers(t, &r);
+	trace_restart_registers(t, &r);
 	s->area = (struct ht_copy){ .magic = HT_COPY_MAGIC,
 		.stub = s->area.stub,
 		.stub_end = s->area.stub_end,
