@@ -25,6 +25,7 @@ struct core_thread {
 	pid_t tid;
 	int signal; /* that it was taking; 0: none */
 	struct user_regs_struct regs;
+	uint64_t pointer; /* the thread pointer; 0: unknown */
 	const void *vectors; /* the vector registers in XSAVE's layout; NULL: unknown */
 	size_t vector_bytes;
 };

@@ -74,15 +74,6 @@ static uint64_t start_of(const struct core *c, uint64_t addr)
 
 /* ---- stacks of threads ---- */
 
-static uint64_t thread_pointer(const struct core_thread *t)
-{
-#ifdef __x86_64__
-	return t->regs.fs_base;
-#else
-	return 0;
-#endif
-}
-
 static uint64_t stack_pointer(const struct core_thread *t)
 {
 #ifdef __x86_64__
@@ -107,7 +98,7 @@ static bool has_gap_guard(const struct maker *m, const struct core_load *l)
 		l->start == m->heap)
 		return false;
 	for (size_t i = 0; i < m->c->threads; i++) {
-		uint64_t data = thread_pointer(&m->c->thread[i]);
+		uint64_t data = m->c->thread[i].pointer;
 
 		if (lies_in(l, data))
 			return l->end - data < THREAD_BYTES &&

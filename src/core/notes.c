@@ -62,8 +62,21 @@ static int thread_take(struct core *c, const struct note *n)
 	t = &c->thread[c->threads++];
 	*t = (struct core_thread){ .tid = s.pr_pid, .signal = s.pr_cursig };
 	memcpy(&t->regs, &s.pr_reg, sizeof(t->regs));
+#ifdef __x86_64__
+	t->pointer = t->regs.fs_base;
+#endif
 	if (c->threads == 1)
 		c->signal = s.pr_cursig;
+	return 0;
+}
+
+/* Where it is no general register, as on aarch64. */
+static int pointer_take(struct core *c, const struct note *n)
+{
+	struct core_thread *t = c->threads ? &c->thread[c->threads - 1] : NULL;
+
+	if (t && n->bytes >= sizeof(t->pointer))
+		(void)bytes_read(c, n->offset, &t->pointer, sizeof(t->pointer));
 	return 0;
 }
 
@@ -177,6 +190,7 @@ static const struct {
 	{ "CORE", NT_PRSTATUS, thread_take },
 	{ "CORE", NT_FPREGSET, vectors_take },
 	{ "LINUX", NT_X86_XSTATE, vectors_take },
+	{ "LINUX", NT_ARM_TLS, pointer_take },
 	{ "CORE", NT_PRPSINFO, process_take },
 	{ "CORE", NT_AUXV, auxv_take },
 	{ "CORE", NT_FILE, files_take },

@@ -18,6 +18,7 @@ static int thread_take(struct trace_thread *t, const struct core_thread *from)
 	*t = (struct trace_thread){ .tid = from->tid,
 		.state = TRACE_THREAD_STOPPED,
 		.regs = from->regs,
+		.system = { .pointer = from->pointer, .call = -1 },
 		.now = from->regs };
 	if (!from->vectors)
 		return 0;
