@@ -222,7 +222,8 @@ void launch_processes_removing(struct launch_processes *l, const char *path)
 
 		if (strcmp(p->path, path) != 0)
 			continue;
-		read_one(l, p);
+		if (!p->ended) /* else that was the last reading */
+			read_one(l, p);
 		p->path[0] = '\0';
 		if (!p->parent)
 			parent_find(l, p);
@@ -311,7 +312,8 @@ void launch_processes_note(struct launch_processes *l, const struct target_segme
 		parent_find(l, p);
 	if (!p->ended && strcmp(p->path, t->path) == 0 &&
 		(t->state == TARGET_EXITED || t->state == TARGET_DEAD) && is_gone(p)) {
-		read_one(l, p);
+		if (!fresh)
+			read_one(l, p);
 		end_note(l, p);
 	}
 }
