@@ -197,7 +197,8 @@
  *   PATCHED patched_add -> readers: a function's fields before its state
  *   MAPPED  mappings.c -> readers: an odd header.mapping_changes before entries and counts change,
  *           an even one after; and -> the next holder of the lock: what the last one wrote before
- *           the lock is free
+ *           the lock is free; and -> who queues a call: its entry's last call was applied before
+ *           the entry is free
  *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
  *           free; and -> readers: a point before the number of points, an odd sequence before
  *           points move, an even one after
@@ -798,7 +799,8 @@ struct ht_mapping {
 	uint32_t kind; /* enum ht_mapping_kind, and HT_MAPPING_LEAVING */
 	uint32_t mark; /* ht_mapping_mark */
 	/* For the library: children in the treap; neighbours in the ring of the block's pieces. In
-	 * a free entry `left` is the next free one. */
+	 * a free entry `left` is the next free one. One that a queued call was in stays for those,
+	 * and `after` is the next one. */
 	uint32_t left, right, before, after;
 	uint32_t pool; /* number of the pool that the block is of, for the library; 0: none */
 };
@@ -1061,7 +1063,10 @@ struct ht_header {
 	/* What the statistics of another allocator than libc's said as the recording began; 0:
 	 * unknown. By the library. */
 	uint64_t before_other_blocks, before_other_bytes;
-	/* Mappings (shm/mappings.h); the rest is written under the lock. */
+	/* Mappings (shm/mappings.h): entries for queued calls that are free, a list by `after`,
+	 * from the number in the lower half on; the upper half counts its changes. */
+	uint64_t mapping_spare;
+	/* The rest is written under the lock. */
 	uint64_t mapping_changes __attribute__((aligned(64))); /* odd while the table changes */
 	uint32_t mapped, mappings; /* used, number 0 included */
 	uint32_t mapping_lock; /* 1: held */

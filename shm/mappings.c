@@ -34,6 +34,55 @@ enum call {
 	CALL_POOL_END
 };
 
+/* ---- entries for calls ---- */
+
+/*
+ * They are a population of their own, which calls in every thread take from and the lock's holder
+ * gives back to. `after` links the free ones, and is written by nothing else: who is about to take
+ * an entry may read it when another has taken it already, and the count of changes says so then.
+ */
+
+static uint64_t spare_word(uint64_t was, uint32_t number)
+{
+	return ((was >> 32) + 1) << 32 | number;
+}
+
+/* An entry for a call; 0: there is no room. */
+static uint32_t call_new(const struct segment *s)
+{
+	uint64_t *spare = &s->header->mapping_spare, word = ht_load_acquire_64(spare); /* MAPPED */
+	uint32_t number, next;
+
+	while ((number = (uint32_t)word) != 0) {
+		next = ht_load_relaxed_32(&mappings_tree_at(s, number)->after);
+		if (ht_cas_acq_rel_64(spare, &word, spare_word(word, next))) /* MAPPED */
+			return number;
+	}
+	return mappings_tree_fresh(s);
+}
+
+static void call_fill(struct ht_mapping *e, const struct ht_mapping *call)
+{
+	__builtin_memcpy(e, call, offsetof(struct ht_mapping, after));
+	e->pool = call->pool;
+}
+
+/* Under the lock. */
+static void call_free(const struct segment *s, uint32_t number)
+{
+	uint64_t *spare = &s->header->mapping_spare, word = ht_load_relaxed_64(spare);
+	const struct ht_mapping none = { 0 };
+	struct ht_mapping *e = mappings_tree_at(s, number);
+
+	call_fill(e, &none);
+	e->mark = ht_mapping_mark(e);
+	do {
+		ht_store_relaxed_32(&e->after, (uint32_t)word);
+	} while (!ht_cas_acq_rel_64(spare, &word, spare_word(word, number))); /* MAPPED */
+}
+
+/* ---- applying calls ---- */
+
 static struct mappings_block block_of(const struct ht_mapping *e)
 {
 	return (struct mappings_block){ .start = e->start,
@@ -50,7 +99,7 @@ static void end_apply(
 {
 	if (take != 0) {
 		list = mappings_tree_at(s, take)->left;
-		mappings_tree_free(s, take);
+		call_free(s, take);
 	}
 	if (gone)
 		mappings_table_gone(s, list, asked);
@@ -97,7 +146,7 @@ static void call_apply(const struct segment *s, uint32_t number)
 		pool_apply(s, e);
 		break;
 	}
-	mappings_tree_free(s, number);
+	call_free(s, number);
 }
 
 /* Applies all queued calls, the oldest first. */
@@ -159,11 +208,11 @@ static void table_close(const struct segment *s)
 static uint32_t queue_push(const struct segment *s, const struct ht_mapping *call)
 {
 	uint32_t *queue = &s->header->mapping_queue, before = ht_load_relaxed_32(queue);
-	uint32_t number = mappings_tree_fresh(s);
+	uint32_t number = call_new(s);
 
 	if (number == 0)
 		return 0;
-	*mappings_tree_at(s, number) = *call;
+	call_fill(mappings_tree_at(s, number), call);
 	do {
 		mappings_tree_at(s, number)->right = before;
 	} while (!ht_cas_acq_rel_32(queue, &before, number)); /* MAPPED */

@@ -390,6 +390,31 @@ TEST(queued)
 	}
 }
 
+/* Calls are queued again and again: in the entries that earlier ones were in. */
+TEST(queued_often)
+{
+	struct fixture f;
+	uint32_t used = 0;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	sites_make(&f.s);
+	for (unsigned round = 0; round < 1000; round++) {
+		f.s.header->mapping_lock = 1;
+		for (unsigned i = 0; i < 5; i++)
+			CHECK(enter(&f.s, at_page(i), at_page(i + 1), sites[1]));
+		unmap(&f.s, at_page(0), at_page(3));
+		f.s.header->mapping_lock = 0;
+		unmap(&f.s, at_page(3), at_page(5));
+		CHECK_INT(f.s.header->mapping_queue, 0);
+		used = used ? used : f.s.header->mappings;
+	}
+	CHECK_INT(f.s.header->mappings, used);
+	CHECK_INT(f.s.header->maps, 5000);
+	CHECK_INT(f.s.header->unmaps, 5000);
+	CHECK_INT(f.s.header->untracked_maps, 0);
+	fixture_close(&f);
+}
+
 /* A range was taken, and the lock is not available when its call ends; and the other way round. */
 TEST(half_queued)
 {
@@ -512,6 +537,7 @@ int main(void)
 	RUN(the_allocators_own);
 	RUN(no_room);
 	RUN(queued);
+	RUN(queued_often);
 	RUN(half_queued);
 	RUN(never_freed);
 	RUN(threads);

@@ -136,7 +136,8 @@ TEST(pools_queued)
 	CHECK_INT(h->pool_gone_blocks, 1);
 	CHECK_INT(h->pool_bytes - h->pool_gone_bytes, 6);
 	h->mapping_lock = 1;
-	h->mappings = UINT32_MAX; /* nor is there room to queue */
+	h->mappings = UINT32_MAX; /* nor is there room to queue, */
+	h->mapping_spare = 0; /* and what earlier calls were in is in use */
 	mappings_enter(&f.s, &b);
 	mappings_pool_free(&f.s, at);
 	CHECK_INT(h->pool_untracked, 2);
