@@ -14,6 +14,7 @@
 #include "preload/call.h"
 #include "preload/environment.h"
 #include "preload/inner_memory.h"
+#include "preload/jumps.h"
 #include "preload/state.h"
 #include "preload/valgrind_thunk.h"
 #include "shm/private.h"
@@ -93,6 +94,21 @@ static bool pad_make(struct search *s)
 	return true;
 }
 
+/* The call is listed as a jump, so that a viewer can take it out to detach: a nop of its length
+ * stays. One beyond the list's room stays, and does nothing then. */
+static void call_list(const struct search *s, uint64_t at, const uint8_t call_bytes[CALL_BYTES])
+{
+	static const uint8_t nop[CALL_BYTES] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	struct entry e = {
+		.at = at, .original = (uint64_t)(uintptr_t)s->pad, .displaced = CALL_BYTES
+	};
+
+	__builtin_memcpy(e.before, nop, CALL_BYTES);
+	__builtin_memcpy(e.jump, call_bytes, CALL_BYTES);
+	__builtin_memset(e.moved, RELOCATE_NOWHERE, sizeof(e.moved));
+	(void)jumps_add(&e);
+}
+
 /* Patches the request that the file has at this address, if memory has it, too. */
 static void patch(struct search *s, uint64_t at)
 {
@@ -107,6 +123,7 @@ static void patch(struct search *s, uint64_t at)
 	__builtin_memcpy(new, replacement, REQUEST_BYTES);
 	distance = (int32_t)((uint64_t)(uintptr_t)s->pad - (at + CALL_AT + CALL_BYTES));
 	__builtin_memcpy(new + CALL_AT + 1, &distance, sizeof(distance));
+	call_list(s, at + CALL_AT, new + CALL_AT);
 	(void)s->memory.write(s->memory.of, at, new, REQUEST_BYTES);
 }
 
