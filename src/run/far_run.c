@@ -30,7 +30,9 @@ struct far_run {
 	struct far_place place;
 	struct sym_elsewhere elsewhere;
 	char objects[PATH_MAX]; /* of elsewhere */
+	char part[PATH_MAX + 16]; /* of a file that is being copied there */
 	struct read_segment *segment; /* the copy, for its modules */
+	struct read_module module; /* the one being searched for */
 	uint32_t modules; /* the next one to search files for; they begin at 1 */
 	bool waits, fetches;
 	char notice[FAR_PEER_MESSAGE + 64];
@@ -113,34 +115,33 @@ static void progress(const struct far_run *f, const char *path)
 /* Written under another name, so that a file by its build-id is whole. */
 static void object_fetch(struct far_run *f, uint32_t module, const struct sym_module *m)
 {
-	char path[PATH_MAX], part[PATH_MAX + 16];
+	char path[PATH_MAX];
 	int fd, rc;
 
 	if (!elsewhere_object(m, &f->elsewhere, path, sizeof(path)))
 		return;
-	snprintf(part, sizeof(part), "%s.%d", path, (int)getpid());
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	snprintf(f->part, sizeof(f->part), "%s.%d", path, (int)getpid());
+	fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
 	progress(f, m->path);
 	rc = far_desk_file(f->desk, module, fd, OBJECT_MOST, PIECE_MS);
 	close(fd);
-	if (rc != 0 || rename(part, path) != 0)
-		unlink(part);
+	if (rc != 0 || rename(f->part, path) != 0)
+		unlink(f->part);
 }
 
 /* Before their names are asked for. */
 static void modules_look(struct far_run *f)
 {
-	struct read_module m;
-	int rc;
+	const struct read_module *m = &f->module;
 
-	while ((rc = read_module(f->segment, f->modules, &m)) == 0) {
+	while (read_module(f->segment, f->modules, &f->module) == 0) {
 		const struct sym_module s = {
-			.path = m.path, .build_id = m.build_id, .build_id_len = m.build_id_bytes
+			.path = m->path, .build_id = m->build_id, .build_id_len = m->build_id_bytes
 		};
 
-		if (f->fetches && m.path[0] == '/' && m.build_id_bytes > 0 &&
+		if (f->fetches && m->path[0] == '/' && m->build_id_bytes > 0 &&
 			!elsewhere_has(&s, &f->elsewhere))
 			object_fetch(f, f->modules, &s);
 		f->modules++;
