@@ -23,6 +23,7 @@
 /* A new image maps its segment only once it is loaded, so a single look proves nothing. */
 #define REPLACED_AFTER 2u
 #define THREADS_MOST   FAR_NAMES_MAX
+#define LOOK_MS	       500 /* between looks at `stop` */
 
 struct serving {
 	const struct far_agent *agent;
@@ -222,20 +223,25 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 	}
 }
 
+static bool is_stopped(const struct serving *s)
+{
+	return s->agent->stop && *s->agent->stop;
+}
+
 static int serve(struct serving *s)
 {
 	struct far_frame f;
 	int rc = hello_send(s);
 
 	while (rc == 0) {
-		while ((rc = far_channel_next(&s->line, &f)) == 1 && rc > 0) {
+		while ((rc = far_channel_next(&s->line, &f)) == 1) {
 			rc = frame_take(s, &f);
 			if (rc != 0)
 				return rc;
 		}
 		if (rc == 0)
-			rc = far_channel_fill(&s->line, -1);
-		if (rc > 0 || rc == -EINTR)
+			rc = is_stopped(s) ? -EINTR : far_channel_fill(&s->line, LOOK_MS);
+		if (rc > 0 || (rc == -EINTR && !is_stopped(s)))
 			rc = 0;
 	}
 	return rc;
@@ -259,6 +265,7 @@ int far_agent_serve(const struct far_agent *a, int in, int out)
 		rc = -ENOMEM;
 	if (rc == 0)
 		rc = far_channel_open(&s.line, in, out);
+	s.line.stop = a->stop;
 	if (rc == 0)
 		rc = serve(&s);
 	far_channel_free(&s.line);

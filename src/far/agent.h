@@ -7,17 +7,21 @@
 #ifndef SRC_FAR_AGENT_H
 #define SRC_FAR_AGENT_H
 
+#include <stdatomic.h>
+
 #include "src/read/read.h"
 
 struct far_agent {
 	struct read_segment *segment;
 	pid_t pid; /* as we see it; 0: it is not visible from here */
+	const atomic_bool *stop; /* once it is true, serving ends; or NULL */
 	bool sends_files; /* object files that it has mapped, for their symbols */
 };
 
 /*
  * Serves a desk over two descriptors, until it leaves or the process has ended and the desk knows
- * it. 0, or -errno: -EPIPE, the desk left; -EPROTO, it is no desk.
+ * it. 0, or -errno: -EPIPE, the desk left; -EPROTO, it is no desk; -EINTR, it was
+ * stopped.
  */
 int far_agent_serve(const struct far_agent *a, int in, int out);
 

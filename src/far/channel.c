@@ -13,6 +13,7 @@
 #define HEAD_BYTES    5u
 #define READ_BYTES    65536u
 #define MAGIC_WAIT_MS 10000
+#define LOOK_MS	      500 /* between looks at `stop` */
 
 static int nonblocking(int fd)
 {
@@ -21,11 +22,32 @@ static int nonblocking(int fd)
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t len, int timeout_ms)
+/* 0, -ETIMEDOUT, -EPIPE, or -EINTR: it is to stop. */
+static int writable_await(const struct far_channel *c, int timeout_ms)
 {
-	while (len > 0) {
-		struct pollfd p = { fd, POLLOUT, 0 };
-		ssize_t n = write(fd, data, len);
+	struct pollfd p = { c->out, POLLOUT, 0 };
+	int waited = 0;
+
+	while (!c->stop || !*c->stop) {
+		int left = timeout_ms - waited;
+		int slice = timeout_ms < 0 || left > LOOK_MS ? LOOK_MS : left;
+		int rc = poll(&p, 1, slice);
+
+		if (rc > 0)
+			return p.revents & (POLLERR | POLLNVAL) ? -EPIPE : 0;
+		waited += rc == 0 && timeout_ms >= 0 ? slice : 0;
+		if (rc == 0 && timeout_ms >= 0 && waited >= timeout_ms)
+			return -ETIMEDOUT;
+	}
+	return -EINTR;
+}
+
+static int write_all(const struct far_channel *c, const uint8_t *data, size_t len, int timeout_ms)
+{
+	int rc = 0;
+
+	while (len > 0 && rc == 0) {
+		ssize_t n = write(c->out, data, len);
 
 		if (n > 0) {
 			data += n;
@@ -34,12 +56,9 @@ static int write_all(int fd, const uint8_t *data, size_t len, int timeout_ms)
 		}
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return errno == ECONNRESET ? -EPIPE : -errno;
-		if (poll(&p, 1, timeout_ms) == 0)
-			return -ETIMEDOUT;
-		if (p.revents & (POLLERR | POLLNVAL))
-			return -EPIPE;
+		rc = writable_await(c, timeout_ms);
 	}
-	return 0;
+	return rc;
 }
 
 int far_channel_open(struct far_channel *c, int in, int out)
@@ -50,7 +69,7 @@ int far_channel_open(struct far_channel *c, int in, int out)
 	rc = nonblocking(in);
 	if (rc == 0)
 		rc = nonblocking(out);
-	return rc ? rc : write_all(out, (const uint8_t *)FAR_MAGIC, FAR_MAGIC_BYTES, MAGIC_WAIT_MS);
+	return rc ? rc : write_all(c, (const uint8_t *)FAR_MAGIC, FAR_MAGIC_BYTES, MAGIC_WAIT_MS);
 }
 
 void far_channel_free(struct far_channel *c)
@@ -148,8 +167,8 @@ int far_channel_send(
 
 	if (len > FAR_FRAME_MAX)
 		return -EMSGSIZE;
-	rc = write_all(c->out, head, sizeof(head), timeout_ms);
-	return rc ? rc : write_all(c->out, data, len, timeout_ms);
+	rc = write_all(c, head, sizeof(head), timeout_ms);
+	return rc ? rc : write_all(c, data, len, timeout_ms);
 }
 
 void far_channel_banner(const struct far_channel *c, char *out, size_t cap)

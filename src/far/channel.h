@@ -3,6 +3,8 @@
 #ifndef SRC_FAR_CHANNEL_H
 #define SRC_FAR_CHANNEL_H
 
+#include <stdatomic.h>
+
 #include "src/far/wire.h"
 
 #define FAR_BANNER_MAX 65536u /* what a login shell may say before the agent does */
@@ -15,6 +17,7 @@ struct far_channel {
 	bool begun; /* the magic has come */
 	size_t passed; /* bytes before it */
 	uint64_t received; /* bytes so far */
+	const atomic_bool *stop; /* once it is true, nothing waits any more; or NULL */
 };
 
 /* `data` is valid until the next far_channel_fill. */
@@ -35,7 +38,7 @@ int far_channel_next(struct far_channel *c, struct far_frame *f);
 /* Whether all that came was taken. */
 bool far_channel_is_empty(const struct far_channel *c);
 /* Sends a frame. Waits for a slow peer `timeout_ms` at most (-1: for ever) without progress. 0,
- * -EMSGSIZE, -EPIPE, -ETIMEDOUT or -errno. */
+ * -EMSGSIZE, -EPIPE, -ETIMEDOUT, -EINTR (stopped) or -errno. */
 int far_channel_send(
 	struct far_channel *c, enum far_type type, const void *data, size_t len, int timeout_ms);
 /* The beginning of what came instead of a magic: one line, cleaned. */

@@ -27,6 +27,7 @@ struct serve {
 	struct options *options;
 	struct run *run;
 	struct far_listener listener;
+	const atomic_bool *cancelled;
 	int in, out; /* of the first desk */
 	bool sends_files;
 	char token[FAR_TOKEN_MAX]; /* "": none is asked for */
@@ -115,6 +116,7 @@ static int desk_serve(struct serve *s)
 	struct session *session = run_session(s->run);
 	const struct far_agent a = { .segment = session_segment(session),
 		.pid = session_pid(session),
+		.stop = s->cancelled,
 		.sends_files = s->sends_files };
 	int rc = far_agent_serve(&a, s->in, s->out);
 
@@ -167,7 +169,9 @@ static int serve_open(struct serve *s)
 int serve_command_run(struct options *o)
 {
 	static atomic_bool cancelled;
-	struct serve s = { .options = o, .in = -1, .out = -1, .listener = { .fd = -1 } };
+	struct serve s = {
+		.options = o, .in = -1, .out = -1, .listener = { .fd = -1 }, .cancelled = &cancelled
+	};
 	int rc = o->mode == OPTIONS_ATTACH ? attach_choice_make(o, NULL, NULL) : -1, status;
 
 	if (rc >= 0)

@@ -316,6 +316,24 @@ def port():
             check_equal(frame("tcp://" + where, "--token-file", right)["process"]["pid"], int(p.pid), "pid")
 
 
+@case("a signal ends an agent whose desk is idle, or never reads")
+def signals():
+    path = os.path.join(scratch, "signal.sock")
+    for said in (b"", MAGIC + b"F\3\0\0\0\1\0\0" + 200000 * b"N\0\0\0\0"):
+        with Program() as p, Server("--serve", "unix:" + path, "-a", p.pid) as s, socket.socket(socket.AF_UNIX) as desk:
+            desk.connect(path)
+            check_equal(desk.recv(len(MAGIC)), MAGIC, "the agent")
+            desk.setblocking(False)
+            try:
+                while said:
+                    said = said[desk.send(said):]
+            except BlockingIOError:
+                pass  # it waits for us to read
+            s.process.send_signal(signal.SIGTERM)
+            check_equal(s.process.wait(30), 0, "exit status")
+            check(p.process.poll() is None, "the program goes on")
+
+
 @case("--wait-client starts the program when somebody is there to see it")
 def waits():
     path = os.path.join(scratch, "wait.sock")
