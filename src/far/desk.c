@@ -18,12 +18,15 @@
 
 #define LAST_MS 500 /* for what a peer that has ended said last */
 #define SEND_MS 10000 /* a peer that takes nothing for so long is lost */
+#define TAKE_MS 200 /* after the deadline, from a peer that sends without end */
+#define BANNERS 16u /* readings of what a stranger says, at most */
 
 /* What is awaited, besides a tick. */
 struct wanted_file {
 	uint64_t module, offset, bytes, most;
 	int fd; /* -1: none */
 	int result; /* 1: pieces are to come */
+	unsigned asked; /* pieces that were asked for and have not come, of earlier files too */
 };
 
 struct far_desk {
@@ -63,6 +66,17 @@ static int hello_check(struct far_desk *d, const struct far_hello *h)
 	return end(d, -EPROTO, line);
 }
 
+/* What went wrong here, not there. */
+static int mirror_failed(struct far_desk *d, int rc)
+{
+	char line[FAR_PEER_MESSAGE];
+
+	if (rc == -EPROTO || rc == -EFBIG)
+		return rc;
+	return end(d, rc,
+		error_hint_line(line, sizeof(line), "writing the copy of the segment failed", rc));
+}
+
 static int hello_take(struct far_desk *d, struct bytes_cursor *c)
 {
 	struct far_hello h;
@@ -75,7 +89,7 @@ static int hello_take(struct far_desk *d, struct bytes_cursor *c)
 	d->greeted = true;
 	d->moment.agent = h;
 	d->mirror = far_mirror_new(h.segment_bytes);
-	return d->mirror ? 0 : -errno;
+	return d->mirror ? 0 : mirror_failed(d, -errno);
 }
 
 static int tick_take(struct far_desk *d, struct bytes_cursor *c)
@@ -86,7 +100,7 @@ static int tick_take(struct far_desk *d, struct bytes_cursor *c)
 		rc = far_mirror_commit(d->mirror);
 	d->asked = false;
 	d->moment.here_ns = clock_monotonic_ns();
-	return rc ? rc : 1;
+	return rc ? mirror_failed(d, rc) : 1;
 }
 
 static int file_ended(struct far_desk *d, int result)
@@ -104,9 +118,11 @@ static int piece_ask(struct far_desk *d)
 	far_piece_put(&b, &p);
 	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, FAR_FILE, b.data, b.len, SEND_MS);
 	bytes_free(&b);
+	d->file.asked += rc == 0;
 	return rc;
 }
 
+/* Answers come in order: one that others follow is of a file that was given up. */
 static int piece_take(struct far_desk *d, struct bytes_cursor *c)
 {
 	struct wanted_file *f = &d->file;
@@ -114,7 +130,11 @@ static int piece_take(struct far_desk *d, struct bytes_cursor *c)
 	int rc = far_piece_get(c, &p);
 	size_t len = (size_t)(c->end - c->at);
 
-	if (rc != 0 || f->result != 1 || p.module != f->module || p.offset != f->offset)
+	if (rc != 0 || f->asked == 0)
+		return -EPROTO;
+	if (--f->asked > 0 || f->result != 1)
+		return 0;
+	if (p.module != f->module || p.offset != f->offset)
 		return -EPROTO;
 	if (p.bytes == 0 || p.bytes > f->most)
 		return file_ended(d, p.bytes ? -EFBIG : -ENOENT);
@@ -161,8 +181,9 @@ static void failed(struct far_desk *d, int rc)
 {
 	char line[FAR_PEER_MESSAGE], banner[128];
 
-	while (!d->line.begun && d->line.got.len < FAR_BANNER_MAX &&
-		far_channel_fill(&d->line, LAST_MS) == 1)
+	for (unsigned i = 0; i < BANNERS && !d->line.begun && d->line.got.len < FAR_BANNER_MAX &&
+			     far_channel_fill(&d->line, LAST_MS) == 1;
+		i++)
 		(void)far_channel_next(&d->line, &(struct far_frame){ 0 });
 	far_peer_listen(&d->peer, rc == -EPIPE ? LAST_MS : 0);
 	far_channel_banner(&d->line, banner, sizeof(banner));
@@ -340,6 +361,8 @@ bool far_desk_tick(struct far_desk *d, int timeout_ms)
 	while (rc == 0) {
 		uint64_t now = clock_monotonic_ns();
 
+		if (now > until + TAKE_MS * UINT64_C(1000000))
+			return false;
 		rc = step(d, now < until ? (int)((until - now) / 1000000u) + 1 : 0);
 	}
 	return rc == 1;
@@ -353,7 +376,9 @@ int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, in
 		return -ENOENT;
 	if (d->ended[0])
 		return -EPIPE;
-	d->file = (struct wanted_file){ .module = module, .most = most, .fd = fd, .result = 1 };
+	d->file = (struct wanted_file){
+		.module = module, .most = most, .fd = fd, .result = 1, .asked = d->file.asked
+	};
 	rc = piece_ask(d);
 	while (rc >= 0 && d->file.result == 1)
 		rc = step(d, timeout_ms);

@@ -37,7 +37,8 @@ int far_desk_fd(const struct far_desk *d);
 uint64_t far_desk_received(const struct far_desk *d);
 /*
  * Copies the object file of a module into `fd`, if the agent has it: waits for each piece
- * `timeout_ms` at most. 0, -ENOENT, -EFBIG over `most` bytes, -EPIPE, or -errno.
+ * `timeout_ms` at most. 0, -ENOENT, -EFBIG over `most` bytes, -EPIPE, -EINTR, -ETIMEDOUT, or
+ * -errno. After any of these the connection goes on, if it is there.
  */
 int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms);
 

@@ -23,6 +23,8 @@
 
 #define ARGUMENTS_MAX 12
 #define END_WAITS     500 /* of 20 ms, to detach: then the command is told to end */
+#define TERM_WAITS    100 /* of 20 ms, to do so: then it is killed */
+#define SAID_READS    16 /* at a time: who writes without end is not listened to without end */
 
 extern char **environ;
 
@@ -49,7 +51,18 @@ static int refuse(const char **why, const char *line)
 	return -EINVAL;
 }
 
-/* [USER@]HOST[:PORT]; an address of IPv6 is in brackets. */
+/* Those around an address of IPv6, which ssh does not take. */
+static void brackets_remove(char *name)
+{
+	char *end = *name == '[' ? strchr(name, ']') : NULL;
+
+	if (!end || end[1])
+		return;
+	*end = 0;
+	memmove(name, name + 1, strlen(name));
+}
+
+/* [USER@]HOST[:PORT] */
 static int host_parse(char *host, struct far_place *out, const char **why)
 {
 	char *user_end = strrchr(host, '@'), *name = user_end ? user_end + 1 : host;
@@ -69,6 +82,9 @@ static int host_parse(char *host, struct far_place *out, const char **why)
 		strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 			     "._-+@") < (size_t)(user_end - host))
 		return refuse(why, "no name of a user");
+	brackets_remove(name);
+	if (!*name || *name == '-')
+		return refuse(why, "no name of a host");
 	out->host = host;
 	return 0;
 }
@@ -94,12 +110,13 @@ int far_place_parse(char *url, struct far_place *out, const char **why)
 
 /* ssh joins its arguments with spaces for the shell on the other side, which is why they are
  * checked names; --via is a command of the user's own shell. */
-static void arguments_make(const struct far_place *w, const char **v, char *via, size_t cap)
+static int arguments_make(const struct far_place *w, const char **v, char *via, size_t cap)
 {
 	size_t n = 0;
 
 	if (w->via) {
-		snprintf(via, cap, "%s \"$@\"", w->via);
+		if (snprintf(via, cap, "%s \"$@\"", w->via) >= (int)cap)
+			return -E2BIG;
 		v[n++] = "/bin/sh";
 		v[n++] = "-c";
 		v[n++] = via;
@@ -118,6 +135,7 @@ static void arguments_make(const struct far_place *w, const char **v, char *via,
 	v[n++] = "--serve=-";
 	v[n++] = w->process;
 	v[n] = NULL;
+	return 0;
 }
 
 static void pair_close(int pair[2])
@@ -158,9 +176,8 @@ static int command_open(struct far_peer *p, const struct far_place *where, char 
 	int pipes[3][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	const char *v[ARGUMENTS_MAX];
 	char via[4096], what[128];
-	int rc = 0;
+	int rc = arguments_make(where, v, via, sizeof(via));
 
-	arguments_make(where, v, via, sizeof(via));
 	for (int i = 0; i < 3 && rc == 0; i++)
 		rc = pipe2(pipes[i], O_CLOEXEC) == 0 ? 0 : -errno;
 	if (rc == 0)
@@ -172,7 +189,8 @@ static int command_open(struct far_peer *p, const struct far_place *where, char 
 		pipes[0][1] = pipes[1][0] = pipes[2][0] = -1;
 		fcntl(p->said, F_SETFL, O_NONBLOCK);
 	} else {
-		snprintf(what, sizeof(what), "cannot start %.100s", v[0]);
+		snprintf(
+			what, sizeof(what), "cannot start %.100s", where->via ? where->via : "ssh");
 		error_hint_line(message, FAR_PEER_MESSAGE, what, rc);
 	}
 	for (int i = 0; i < 3; i++)
@@ -279,7 +297,7 @@ void far_peer_listen(struct far_peer *p, int wait_ms)
 	char buf[4096];
 	ssize_t n;
 
-	while ((n = said_read(p, buf, sizeof(buf), wait_ms)) > 0) {
+	for (int i = 0; i < SAID_READS && (n = said_read(p, buf, sizeof(buf), wait_ms)) > 0; i++) {
 		const char *from = buf, *end = buf + n, *line;
 
 		while ((line = memchr(from, '\n', (size_t)(end - from)))) {
@@ -290,20 +308,31 @@ void far_peer_listen(struct far_peer *p, int wait_ms)
 	}
 }
 
-/* A command that does not notice that its input has ended gets a signal. */
-static void command_end(pid_t pid)
+static bool command_await(pid_t pid, int waits)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
 
-	for (int i = 0; i < END_WAITS; i++) {
+	for (int i = 0; i < waits; i++) {
 		pid_t ended = waitpid(pid, NULL, WNOHANG);
 
 		if (ended == pid || (ended < 0 && errno != EINTR))
-			return;
+			return true;
 		nanosleep(&pause, NULL);
 	}
+	return false;
+}
+
+/* A command that does not notice that its input has ended gets a signal. */
+static void command_end(pid_t pid)
+{
+	if (command_await(pid, END_WAITS))
+		return;
 	kill(pid, SIGTERM);
-	waitpid(pid, NULL, 0);
+	if (command_await(pid, TERM_WAITS))
+		return;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 void far_peer_close(struct far_peer *p)

@@ -214,6 +214,8 @@ def strangers():
     refused("ssh://box/1", words="This account is not available.", **path)
     path = fake_ssh("cat /dev/zero | head -c 100000\n")
     refused("ssh://box/1", words="no heap of a program", **path)
+    path = fake_ssh("cat /dev/zero | head -c 100000 &\nexec yes >&2\n")  # does not stop talking
+    refused("ssh://box/1", words="no heap of a program", **path)
     path = fake_ssh("printf 'heaptop\\032L\\377\\377\\377\\377'\nsleep 1\n")
     refused("ssh://box/1", words="no heap of a program", **path)
     with Program() as p:

@@ -300,8 +300,11 @@ TEST(places)
 	CHECK_STR(p.port, "2222");
 	CHECK_STR(p.process, "redis-server");
 	CHECK_INT(parse("ssh://[::1]:22/12", &p), 0);
-	CHECK_STR(p.host, "[::1]");
+	CHECK_STR(p.host, "::1"); /* as ssh takes it */
 	CHECK_STR(p.port, "22");
+	CHECK_INT(parse("ssh://me@[fe80::1%eth0]/12", &p), 0);
+	CHECK_STR(p.host, "me@fe80::1%eth0");
+	CHECK(p.port == NULL);
 }
 
 TEST(places_refused)
@@ -310,7 +313,7 @@ TEST(places_refused)
 		"ssh://me@-oProxyCommand=x/1", "ssh://-l@box/1", "ssh://box", "ssh://box/",
 		"ssh:///12", "ssh://box/1;reboot", "ssh://box/$(x)", "ssh://box/-a",
 		"ssh://box/a b", "ssh://bo x/1", "ssh://box:/1", "ssh://box:x/1", "ssh://box:-1/1",
-		"ssh://a;b/1", "ssh://a b@box/1", "http://box/1" };
+		"ssh://a;b/1", "ssh://[-l]/1", "ssh://[]/1", "ssh://a b@box/1", "http://box/1" };
 	struct far_place p;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)

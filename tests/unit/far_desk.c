@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A desk whose agent answers late, or sends without end. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/layout.h"
+#include "src/far/channel.h"
+#include "src/far/desk.h"
+#include "tests/check.h"
+
+#define FOREVER 20000
+
+static char path[64];
+
+/* ---- the agent: a child ---- */
+
+static void send_out(struct far_channel *c, enum far_type type, struct bytes *b)
+{
+	if (far_channel_send(c, type, b->data, b->len, FOREVER) != 0)
+		_exit(0);
+	b->len = 0;
+}
+
+/* The next frame that the desk sends. */
+static struct far_frame take(struct far_channel *c)
+{
+	struct far_frame f = { 0 };
+
+	while (far_channel_next(c, &f) == 0)
+		if (far_channel_fill(c, FOREVER) != 1)
+			_exit(0);
+	return f;
+}
+
+static void tick(struct far_channel *c, struct bytes *b)
+{
+	far_process_put(b, NULL, NULL, 0);
+	send_out(c, FAR_PROCESS, b);
+	far_tick_put(b, &(struct far_tick){ .alive = true });
+	send_out(c, FAR_TICK, b);
+}
+
+static void piece(struct far_channel *c, struct bytes *b, uint64_t module, const char *text)
+{
+	far_piece_put(b, &(struct far_piece){ module, 0, strlen(text) });
+	bytes_add(b, text, strlen(text));
+	send_out(c, FAR_PIECE, b);
+}
+
+static void begin(struct far_channel *c, struct bytes *b, int fd)
+{
+	if (far_channel_open(c, fd, fd) != 0)
+		_exit(1);
+	far_hello_put(b, &(struct far_hello){ .protocol = FAR_PROTOCOL,
+				 .signature = HT_SIGNATURE,
+				 .order = 1,
+				 .segment_bytes = 4096,
+				 .sends_files = true });
+	send_out(c, FAR_HELLO, b);
+	while (take(c).type != FAR_NEXT)
+		;
+	tick(c, b);
+}
+
+/* Answers the first question about a file only when there is a second. */
+static void late(struct far_channel *c, struct bytes *b)
+{
+	while (take(c).type != FAR_FILE)
+		;
+	while (take(c).type != FAR_FILE)
+		;
+	piece(c, b, 1, "the first");
+	piece(c, b, 2, "the second");
+	take(c);
+	piece(c, b, 3, "not asked for");
+}
+
+/* Never ends a tick. */
+static void endless(struct far_channel *c, struct bytes *b)
+{
+	while (take(c).type != FAR_NEXT)
+		;
+	for (;;) {
+		far_process_put(b, NULL, NULL, 0);
+		send_out(c, FAR_PROCESS, b);
+	}
+}
+
+static pid_t agent_start(void (*answer)(struct far_channel *c, struct bytes *b))
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct far_channel c;
+	struct bytes b = { 0 };
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "/tmp/heaptop-far-desk-%d", (int)getpid());
+	strcpy(a.sun_path, path);
+	CHECK(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0);
+	pid = fork();
+	if (pid == 0) {
+		begin(&c, &b, accept(fd, NULL, NULL));
+		answer(&c, &b);
+		while (take(&c).type)
+			;
+		_exit(0);
+	}
+	close(fd);
+	return pid;
+}
+
+/* ---- the desk ---- */
+
+static struct far_desk *desk_start(void)
+{
+	const struct far_place where = { .socket = path };
+	char message[FAR_PEER_MESSAGE] = "";
+	struct far_peer peer;
+	struct far_desk *d;
+
+	CHECK_INT(far_peer_open(&peer, &where, message), 0);
+	CHECK_INT(far_desk_open(&d, &peer, FOREVER, message), 0);
+	CHECK_STR(message, "");
+	unlink(path);
+	return d;
+}
+
+static void end(struct far_desk *d, pid_t agent)
+{
+	far_desk_close(d);
+	kill(agent, SIGKILL);
+	waitpid(agent, NULL, 0);
+}
+
+TEST(late_piece)
+{
+	pid_t agent = agent_start(late);
+	struct far_desk *d = desk_start();
+	FILE *first = tmpfile(), *second = tmpfile();
+	char text[32] = "";
+
+	CHECK_INT(far_desk_file(d, 1, fileno(first), 100, 1), -ETIMEDOUT);
+	CHECK_INT(far_desk_file(d, 2, fileno(second), 100, FOREVER), 0);
+	CHECK_INT(pread(fileno(first), text, sizeof(text), 0), 0);
+	CHECK_INT(pread(fileno(second), text, sizeof(text) - 1, 0), strlen("the second"));
+	CHECK_STR(text, "the second");
+	CHECK(far_desk_ended(d) == NULL);
+	CHECK(!far_desk_tick(d, FOREVER));
+	CHECK(far_desk_ended(d) != NULL);
+	fclose(first);
+	fclose(second);
+	end(d, agent);
+}
+
+TEST(no_end)
+{
+	pid_t agent = agent_start(endless);
+	struct far_desk *d = desk_start();
+
+	CHECK(!far_desk_tick(d, 0));
+	CHECK(!far_desk_tick(d, 100));
+	CHECK(far_desk_ended(d) == NULL);
+	end(d, agent);
+}
+
+int main(void)
+{
+	RUN(late_piece);
+	RUN(no_end);
+	return check_end();
+}
