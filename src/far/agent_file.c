@@ -27,22 +27,27 @@ static bool is_elf(int fd)
 	       memcmp(head, ELFMAG, SELFMAG) == 0;
 }
 
-/* The program wrote the path: that it has the file mapped shows that it may read it. */
+/* The program wrote the path: that it has the file mapped shows that it may read it. Devices and
+ * pipes are not even opened, which can have effects. */
 static int mapped_open(pid_t pid, const char *module)
 {
 	char path[PATH_MAX], self[64];
-	int fd;
+	struct stat st;
+	int fd, file = -1;
 
 	if (module[0] != '/' || snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, module) >=
 					(int)sizeof(path))
 		return -1;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (proc_maps_file(pid, self) == 1 && is_elf(fd))
-		return fd;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && proc_maps_file(pid, self) == 1)
+		file = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	close(fd);
+	if (file < 0 || is_elf(file))
+		return file;
+	close(file);
 	return -1;
 }
 
