@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,12 +14,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "src/util/clock.h"
+
 #define BACKLOG 4
 
 /* A socket that nobody listens on any more is in the way of a new one. */
 static bool is_left_behind(const struct sockaddr_un *a)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof(*a)) != 0 &&
 		       errno == ECONNREFUSED;
 	struct stat st;
@@ -77,12 +81,19 @@ static int tcp_listen(struct far_listener *l, const char *where)
 	const char *port = strrchr(where, ':');
 	struct addrinfo *all = NULL;
 	char address[256];
+	size_t len;
 	int rc = -EADDRNOTAVAIL;
 
 	if (!port || (size_t)(port - where) >= sizeof(address))
 		return -EINVAL;
-	memcpy(address, where, (size_t)(port - where));
-	address[port - where] = 0;
+	/* An address of IPv6 is in brackets. */
+	len = (size_t)(port - where);
+	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
+		where++;
+		len -= 2;
+	}
+	memcpy(address, where, len);
+	address[len] = 0;
 	if (getaddrinfo(address, port + 1, &hints, &all) != 0)
 		return rc;
 	for (const struct addrinfo *a = all; a && rc != 0; a = a->ai_next) {
@@ -108,6 +119,17 @@ int far_listen(struct far_listener *l, const char *where)
 	return rc;
 }
 
+/* A desk whose machine or network is gone gives way to others within a few minutes. */
+static void keepalive(int fd)
+{
+	const int yes = 1, idle = 60, apart = 20, probes = 4;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &apart, sizeof(apart));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
 /* The mode of the file keeps others out; root passes it. */
 static bool is_ours(int fd)
 {
@@ -128,6 +150,8 @@ int far_listen_accept(struct far_listener *l, int timeout_ms)
 	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	if (!l->path[0])
+		keepalive(fd);
 	if (!l->path[0] || is_ours(fd))
 		return fd;
 	close(fd);
@@ -145,14 +169,18 @@ void far_listen_close(struct far_listener *l)
 
 int far_line_read(int fd, char *line, size_t cap, int timeout_ms)
 {
+	uint64_t until = clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
 	size_t n = 0;
 
 	while (n < cap) {
+		uint64_t now = clock_monotonic_ns();
 		struct pollfd p = { fd, POLLIN, 0 };
-		int rc = poll(&p, 1, timeout_ms);
+		int rc = poll(&p, 1, now < until ? (int)((until - now) / 1000000u) : 0);
 
-		if (rc <= 0)
-			return rc < 0 ? -errno : -ETIMEDOUT;
+		if (rc < 0)
+			return -errno;
+		if (rc == 0 || now > until)
+			return -ETIMEDOUT;
 		if (read(fd, line + n, 1) != 1)
 			return -EPIPE;
 		if (line[n] == '\n') {

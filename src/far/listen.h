@@ -25,8 +25,8 @@ int far_listen(struct far_listener *l, const char *where);
  */
 int far_listen_accept(struct far_listener *l, int timeout_ms);
 void far_listen_close(struct far_listener *l);
-/* Reads a line of less than `cap` bytes without its end, for `timeout_ms` at most. 0, -ETIMEDOUT,
- * -EPIPE, -EMSGSIZE or -errno. */
+/* Reads a line of less than `cap` bytes without its end, all of it within `timeout_ms`. 0,
+ * -ETIMEDOUT, -EPIPE, -EMSGSIZE or -errno. */
 int far_line_read(int fd, char *line, size_t cap, int timeout_ms);
 
 #endif

@@ -16,12 +16,14 @@
 
 #define PAGE	   4096u
 #define PAGE_LINES (PAGE / FAR_LINE_BYTES)
+#define LOOK_PAGES 4096u /* written between looks at the size */
 
 struct far_mirror {
 	int fd;
 	uint64_t bytes;
 	char path[PATH_MAX];
 	struct bytes lines; /* of this tick: frames, each with its length before it */
+	uint32_t written; /* pages */
 	uint64_t page; /* the one in `word`; UINT64_MAX: none */
 	uint64_t word[PAGE / 8];
 };
@@ -106,13 +108,23 @@ int far_mirror_add(struct far_mirror *m, const uint8_t *data, size_t len)
 
 /* ---- applying ---- */
 
-static int page_put(const struct far_mirror *m)
+static bool is_full(const struct far_mirror *m)
+{
+	struct stat st;
+
+	return fstat(m->fd, &st) == 0 && (uint64_t)st.st_blocks * 512 > FAR_MIRROR_MOST;
+}
+
+static int page_put(struct far_mirror *m)
 {
 	uint64_t at = m->page * PAGE;
 	ssize_t bytes = m->bytes - at < PAGE ? (ssize_t)(m->bytes - at) : (ssize_t)PAGE;
 
 	if (m->page == UINT64_MAX)
 		return 0;
+	/* A frame may change a page with three bytes. */
+	if (++m->written % LOOK_PAGES == 0 && is_full(m))
+		return -EFBIG;
 	errno = ENOSPC;
 	return pwrite(m->fd, m->word, (size_t)bytes, (off_t)at) == bytes ? 0 : -errno;
 }
@@ -153,13 +165,6 @@ static int frame_apply(struct far_mirror *m, struct bytes_cursor *frame)
 	while (applied == 0 && (rc = far_lines_get(frame, &next, &line)) == 1)
 		applied = line_apply(m, &line);
 	return applied ? applied : rc;
-}
-
-static bool is_full(const struct far_mirror *m)
-{
-	struct stat st;
-
-	return fstat(m->fd, &st) == 0 && (uint64_t)st.st_blocks * 512 > FAR_MIRROR_MOST;
 }
 
 int far_mirror_commit(struct far_mirror *m)

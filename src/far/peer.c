@@ -22,8 +22,7 @@
 #include "src/util/text.h"
 
 #define ARGUMENTS_MAX 12
-#define END_WAITS     500 /* of 20 ms, to detach: then the command is told to end */
-#define TERM_WAITS    100 /* of 20 ms, to do so: then it is killed */
+#define END_WAITS     500 /* of 20 ms, to detach: then the command gets SIGTERM, and as many */
 #define SAID_READS    16 /* at a time: who writes without end is not listened to without end */
 
 extern char **environ;
@@ -218,8 +217,11 @@ static int unix_open(const char *path)
 
 static int address_try(const struct addrinfo *a)
 {
+	const int yes = 1;
 	int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol), rc;
 
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
 	if (fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) == 0)
 		return fd < 0 ? -errno : fd;
 	rc = -errno;
@@ -227,14 +229,18 @@ static int address_try(const struct addrinfo *a)
 	return rc;
 }
 
-static int tcp_open(const char *address, const char *service)
+static int tcp_open(const char *address, const char *service, char *message)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct addrinfo *all = NULL;
-	int rc = -EHOSTUNREACH;
+	int rc = -EHOSTUNREACH, failure;
 
-	if (getaddrinfo(address, service, &hints, &all) != 0)
+	failure = getaddrinfo(address, service, &hints, &all);
+	if (failure != 0) {
+		snprintf(message, FAR_PEER_MESSAGE, "cannot find %.90s: %.120s", address,
+			failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
 		return rc;
+	}
 	for (const struct addrinfo *a = all; a && rc < 0; a = a->ai_next)
 		rc = address_try(a);
 	freeaddrinfo(all);
@@ -253,13 +259,15 @@ static int token_send(int fd, const char *token)
 
 static int socket_open(struct far_peer *p, const struct far_place *w, char *message)
 {
-	int fd = w->socket ? unix_open(w->socket) : tcp_open(w->address, w->service);
-	int rc = fd < 0 ? fd : w->token ? token_send(fd, w->token) : 0;
 	char what[128];
+	int fd, rc;
 
+	message[0] = 0;
+	fd = w->socket ? unix_open(w->socket) : tcp_open(w->address, w->service, message);
+	rc = fd < 0 ? fd : w->token ? token_send(fd, w->token) : 0;
 	p->in = p->out = fd;
-	if (rc == 0)
-		return 0;
+	if (rc == 0 || message[0])
+		return rc;
 	snprintf(what, sizeof(what), "cannot connect to %.90s", w->socket ? w->socket : w->address);
 	error_hint_line(message, FAR_PEER_MESSAGE, what, rc);
 	return rc;
@@ -322,17 +330,14 @@ static bool command_await(pid_t pid, int waits)
 	return false;
 }
 
-/* A command that does not notice that its input has ended gets a signal. */
+/* A command that does not notice that its input has ended gets a signal. It is never killed: an
+ * agent may be detaching. */
 static void command_end(pid_t pid)
 {
 	if (command_await(pid, END_WAITS))
 		return;
 	kill(pid, SIGTERM);
-	if (command_await(pid, TERM_WAITS))
-		return;
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	command_await(pid, END_WAITS);
 }
 
 void far_peer_close(struct far_peer *p)

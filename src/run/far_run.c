@@ -17,6 +17,7 @@
 #include "src/run/failure.h"
 #include "src/run/far_token.h"
 #include "src/sym/elsewhere.h"
+#include "src/util/text.h"
 #include "src/util/units.h"
 
 #define CONNECT_MS  30000 /* without a byte; a password may have to be typed */
@@ -57,6 +58,10 @@ static int place_of_url(struct far_run *f, const struct options *o, const char *
 	if (!port || port == at || !port[1])
 		return -EINVAL;
 	*port = 0;
+	if (*at == '[' && port[-1] == ']') { /* an address of IPv6 */
+		at++;
+		port[-1] = 0;
+	}
 	f->place.address = at;
 	f->place.service = port + 1;
 	return 0;
@@ -105,30 +110,35 @@ static void objects_find(struct far_run *f)
 
 static void progress(const struct far_run *f, const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	char name[64];
 
+	text_clean(name, sizeof(name), base, strlen(base));
 	if (f->waits && isatty(STDERR_FILENO))
-		fprintf(stderr, "heaptop: copying %.60s from there for its names\n",
-			slash ? slash + 1 : path);
+		fprintf(stderr, "heaptop: copying %s from the other side for its names\n", name);
 }
 
-/* Written under another name, so that a file by its build-id is whole. */
-static void object_fetch(struct far_run *f, uint32_t module, const struct sym_module *m)
+/* Written under another name, so that a file by its build-id is whole, and has that build-id. A
+ * side that does not answer is not asked for other files. */
+static int object_fetch(struct far_run *f, uint32_t module, const struct sym_module *m)
 {
 	char path[PATH_MAX];
 	int fd, rc;
 
 	if (!elsewhere_object(m, &f->elsewhere, path, sizeof(path)))
-		return;
+		return -ENOENT;
 	snprintf(f->part, sizeof(f->part), "%s.%d", path, (int)getpid());
 	fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
+		return -errno;
 	progress(f, m->path);
 	rc = far_desk_file(f->desk, module, fd, OBJECT_MOST, PIECE_MS);
 	close(fd);
-	if (rc != 0 || rename(f->part, path) != 0)
+	if (rc == -ETIMEDOUT)
+		f->fetches = false;
+	if (rc != 0 || !elsewhere_is_of(m, f->part) || rename(f->part, path) != 0)
 		unlink(f->part);
+	return rc;
 }
 
 /* Before their names are asked for. */
@@ -142,8 +152,9 @@ static void modules_look(struct far_run *f)
 		};
 
 		if (f->fetches && m->path[0] == '/' && m->build_id_bytes > 0 &&
-			!elsewhere_has(&s, &f->elsewhere))
-			object_fetch(f, f->modules, &s);
+			!elsewhere_has(&s, &f->elsewhere) &&
+			object_fetch(f, f->modules, &s) == -EINTR)
+			return; /* by a signal: the next tick goes on */
 		f->modules++;
 	}
 }

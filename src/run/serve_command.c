@@ -53,6 +53,7 @@ static int listen_open(struct serve *s)
 {
 	const char *where = s->options->far.serve;
 	bool is_unix = strncmp(where, "unix:", 5) == 0;
+	char what[160];
 	int rc;
 
 	if (!is_unix && !s->options->far.token_file)
@@ -61,8 +62,10 @@ static int listen_open(struct serve *s)
 	if (s->options->far.token_file && far_token_read(s->options->far.token_file, s->token) != 0)
 		return FAILURE_EXIT;
 	rc = far_listen(&s->listener, where);
-	if (rc != 0)
-		return failure_print_errno("cannot listen", rc);
+	if (rc != 0) {
+		snprintf(what, sizeof(what), "cannot listen on %.140s", where);
+		return failure_print_errno(what, rc);
+	}
 	fprintf(stderr, "heaptop: serving on %s%s\n", s->listener.said,
 		is_unix ? "" : "; the connection is not encrypted (ssh://HOST/PID is)");
 	return 0;

@@ -74,6 +74,15 @@ int elsewhere_open(
 	return -ENOENT;
 }
 
+bool elsewhere_is_of(const struct sym_module *m, const char *path)
+{
+	struct elffile f = ELFFILE_NONE;
+	bool is = file_try(&f, m, path, false);
+
+	elffile_close(&f);
+	return is;
+}
+
 bool elsewhere_has(const struct sym_module *m, const struct sym_elsewhere *places)
 {
 	struct elffile f = ELFFILE_NONE;

@@ -18,5 +18,7 @@ bool elsewhere_has(const struct sym_module *m, const struct sym_elsewhere *place
 /* The path in places->objects of a file with this build-id. False: it has none, or no room. */
 bool elsewhere_object(
 	const struct sym_module *m, const struct sym_elsewhere *places, char *path, size_t cap);
+/* Whether the file has the module's build-id. */
+bool elsewhere_is_of(const struct sym_module *m, const char *path);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "src/far/channel.h"
 #include "src/far/lines.h"
+#include "src/far/listen.h"
 #include "src/far/mirror.h"
 #include "src/far/moment.h"
 #include "src/far/peer.h"
@@ -272,6 +273,30 @@ TEST(process)
 	bytes_free(&b);
 }
 
+/* ---- sockets ---- */
+
+TEST(listening)
+{
+	struct far_listener l;
+	char line[8];
+	int pair[2];
+
+	CHECK_INT(far_listen(&l, "[127.0.0.1]:0"), 0); /* brackets, as around IPv6 */
+	CHECK_INT(far_listen_accept(&l, 0), -ETIMEDOUT);
+	far_listen_close(&l);
+	CHECK_INT(far_listen(&l, "[127.0.0.1:0"), -EADDRNOTAVAIL);
+	CHECK(pipe(pair) == 0);
+	CHECK_INT(write(pair[1], "token\nabc", 9), 9);
+	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1000), 0);
+	CHECK_STR(line, "token");
+	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1), -ETIMEDOUT);
+	CHECK_INT(write(pair[1], "12345678", 8), 8);
+	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1000), -EMSGSIZE);
+	close(pair[1]);
+	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1000), -EPIPE);
+	close(pair[0]);
+}
+
 /* ---- places ---- */
 
 static int parse(const char *text, struct far_place *out)
@@ -332,6 +357,7 @@ int main(void)
 	RUN(too_much);
 	RUN(no_magic);
 	RUN(process);
+	RUN(listening);
 	RUN(places);
 	RUN(places_refused);
 	return check_end();
