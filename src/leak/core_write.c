@@ -58,10 +58,16 @@ static void thread_put(struct strbuf *out, const struct leak_core *c, const stru
 
 	memcpy(&s.pr_reg, &t->regs, sizeof(t->regs));
 	note_put(out, "CORE", NT_PRSTATUS, &s, sizeof(s));
+#ifdef __aarch64__
+	if (t->vector_bytes > 0)
+		note_put(out, "CORE", NT_FPREGSET, t->vectors, t->vector_bytes);
+	note_put(out, "LINUX", NT_ARM_TLS, &t->system.pointer, sizeof(t->system.pointer));
+#else
 	if (t->vector_bytes >= FXSAVE)
 		note_put(out, "CORE", NT_FPREGSET, t->vectors, FXSAVE);
 	if (t->vector_bytes > FXSAVE)
 		note_put(out, "LINUX", NT_X86_XSTATE, t->vectors, t->vector_bytes);
+#endif
 }
 
 static void process_put(struct strbuf *out, const struct leak_core *c)
