@@ -14,7 +14,7 @@ B = os.path.abspath(os.environ.get("B", "build"))
 HEAPTOP, DEMO = os.path.join(B, "heaptop"), os.path.join(B, "demo")
 EMULATOR = os.path.join(B, "tests", "tui-emulator")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
-ENV = dict(ENV, XDG_CONFIG_HOME="/nonexistent")
+ENV = dict(ENV, XDG_CONFIG_HOME="/dev/null/none")
 CLEAR = b"\x1b[H\x1b[2J"
 # How the signs of tui/screen_dump.h look in a terminal: colour, background, bold, reverse.
 LOOKS = {".": "--..", "b": "--b.", "d": "--..", "r": "--.r", "R": "--br", "u": "--u.", "U": "--U.",

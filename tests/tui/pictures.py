@@ -32,7 +32,7 @@ def play(script, *options, program=("--", "./demo", "60")):
             f.write("".join(p for pair in zip(parts, ["save-display " + s for s in shots] + [""]) for p in pair))
         done = subprocess.run([os.path.join(B, "heaptop"), *options, "--script", f.name, *program],
                               cwd=B, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=100,
-                              env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CONFIG_HOME="/nonexistent"))
+                              env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CONFIG_HOME="/dev/null/none"))
         assert os.path.exists(shots[-1]), done.stderr
         return "".join(open(shot, encoding="utf-8").read() for shot in shots)
 
