@@ -116,12 +116,12 @@ static void pool_destroy(uint64_t anchor)
 static void pool_trim(uint64_t anchor, uint64_t start, uint64_t bytes)
 {
 	const struct pool *p = pool_find(anchor);
+	uint64_t end = bytes < UINT64_MAX - start ? start + bytes : UINT64_MAX;
 
 	if (!p || !p->number)
 		return;
 	record_map_pool_end(p->low, start < p->high ? start : p->high, p->number);
-	start += bytes;
-	record_map_pool_end(start > p->low ? start : p->low, p->high, p->number);
+	record_map_pool_end(end > p->low ? end : p->low, p->high, p->number);
 }
 
 static void pool_move(uint64_t from, uint64_t to)
