@@ -192,9 +192,9 @@ static void failed(struct far_desk *d, int rc)
 	if (!d->line.begun && d->peer.last[0])
 		snprintf(line, sizeof(line), "no answer from heaptop there: %.200s", d->peer.last);
 	else if (!d->line.begun && banner[0] && rc != -EPROTO)
-		snprintf(line, sizeof(line), "no heaptop answers there, but: %s", banner);
+		snprintf(line, sizeof(line), "no heaptop answers there, only: %s", banner);
 	else if (rc == -EPROTO)
-		snprintf(line, sizeof(line), "what comes from there is no heap of a program");
+		snprintf(line, sizeof(line), "what comes from there is not heaptop's protocol");
 	else if (rc == -EFBIG)
 		snprintf(line, sizeof(line), "the agent sends more than a segment can hold");
 	else if (rc == -EPIPE)

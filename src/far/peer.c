@@ -76,14 +76,14 @@ static int host_parse(char *host, struct far_place *out, const char **why)
 			return refuse(why, "the port of an ssh host is a number");
 	}
 	if (*host == '-' || *name == '-' || !is_plain(name, "._-[]:%"))
-		return refuse(why, "no name of a host");
+		return refuse(why, "not a valid host name");
 	if (user_end &&
 		strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 			     "._-+@") < (size_t)(user_end - host))
-		return refuse(why, "no name of a user");
+		return refuse(why, "not a valid user name");
 	brackets_remove(name);
 	if (!*name || *name == '-')
-		return refuse(why, "no name of a host");
+		return refuse(why, "not a valid host name");
 	out->host = host;
 	return 0;
 }

@@ -111,7 +111,7 @@ const char *option_far_finish(struct options *o)
 	if (f->serve && o->mode != OPTIONS_ATTACH && o->mode != OPTIONS_RUN)
 		return "--serve requires a COMMAND or a PID";
 	if (f->serve && (o->batch || o->report))
-		return "--serve shows nothing: not with -b or --report";
+		return "--serve shows nothing: it excludes -b and --report";
 	if ((f->wait_client || f->user) && (!f->serve || o->mode != OPTIONS_RUN))
 		return "--wait-client and --user require --serve and a COMMAND";
 	if (f->wait_client && strcmp(f->serve, "-") == 0)
@@ -119,15 +119,16 @@ const char *option_far_finish(struct options *o)
 	if (f->token_file && !f->serve && !(f->url && begins(f->url, "tcp://")))
 		return "--token-file requires --serve ADDRESS:PORT or tcp://ADDRESS:PORT";
 	if ((f->elsewhere.sysroot || f->elsewhere.binpath || f->no_fetch) && o->mode != OPTIONS_FAR)
-		return "--sysroot, --binpath and --no-fetch are for a program on another machine";
+		return "--sysroot, --binpath and --no-fetch apply only to a program on another "
+		       "machine";
 	if (o->mode == OPTIONS_FAR && o->sample.given)
-		return "--sample and --max-overhead steer a program on this machine only";
+		return "--sample and --max-overhead apply only to a program on this machine";
 	if (o->mode == OPTIONS_FAR && (o->leak_check || o->record_events))
 		return "a program on another machine cannot be scanned for leaks, or its events "
 		       "recorded";
 	if ((o->mode == OPTIONS_FAR || f->serve) && o->faults)
-		return "--faults is for a program that is watched on this machine";
+		return "--faults requires a program that is watched on this machine";
 	if (o->mode == OPTIONS_FAR && o->free_stacks)
-		return "--free-stacks is for whoever starts the program, or attaches to it";
+		return "--free-stacks must be given where the program is started, or attached to";
 	return NULL;
 }

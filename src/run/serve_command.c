@@ -58,7 +58,7 @@ static int listen_open(struct serve *s)
 
 	if (!is_unix && !s->options->far.token_file)
 		return failure_print_reason("--serve",
-			"a port is open to whoever reaches it: --token-file FILE is required");
+			"anyone who reaches the port could connect: --token-file FILE is required");
 	if (s->options->far.token_file && far_token_read(s->options->far.token_file, s->token) != 0)
 		return FAILURE_EXIT;
 	rc = far_listen(&s->listener, where);

@@ -214,11 +214,11 @@ def strangers():
     path = fake_ssh("echo 'This account is not available.'\n")
     refused("ssh://box/1", words="This account is not available.", **path)
     path = fake_ssh("cat /dev/zero | head -c 100000\n")
-    refused("ssh://box/1", words="no heap of a program", **path)
+    refused("ssh://box/1", words="not heaptop's protocol", **path)
     path = fake_ssh("cat /dev/zero | head -c 100000 &\nexec yes >&2\n")  # does not stop talking
     refused("ssh://box/1", words="there", **path)
     path = fake_ssh("printf 'heaptop\\032L\\377\\377\\377\\377'\nsleep 1\n")
-    refused("ssh://box/1", words="no heap of a program", **path)
+    refused("ssh://box/1", words="not heaptop's protocol", **path)
     with Program() as p:
         done = heaptop(*VIA, "-a", str(2 ** 22 + 7), "-b", "-n", "1")
         check("no answer from heaptop there" in done.stderr and str(2 ** 22 + 7) in done.stderr, done.stderr)
