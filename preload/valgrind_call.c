@@ -14,6 +14,7 @@
 #include "preload/api.h"
 #include "preload/record_map.h"
 #include "shm/atomic.h"
+#include "shm/private.h"
 
 enum request {
 	MALLOCLIKE = 0x1301,
@@ -42,21 +43,42 @@ struct pool {
 	uint32_t reserved;
 };
 
-static struct pool pools[POOLS]; /* takes memory with the first */
+static struct pool *pools; /* POOLS of them, made with the first; private, out of core dumps */
 static uint32_t numbers;
 
 /* ---- pools ---- */
 
-static struct pool *probe(uint64_t anchor, unsigned i)
+/* The table; NULL: there is none yet. */
+static struct pool *table_get(void)
 {
-	return &pools[((anchor * 0x9e3779b97f4a7c15ull >> 40) + i) % POOLS];
+	return ht_load_acquire_pointer(&pools);
+}
+
+/* The same; makes it if there is none. NULL: there is no memory. */
+static struct pool *table_make(void)
+{
+	struct pool *seen = table_get(), *made = seen ? seen : private_map(POOLS * sizeof(*made));
+
+	if (seen || !made)
+		return made;
+	if (ht_cas_acq_rel_pointer(&pools, &seen, made))
+		return made;
+	private_unmap(made, POOLS * sizeof(*made));
+	return seen;
+}
+
+static struct pool *probe(struct pool *table, uint64_t anchor, unsigned i)
+{
+	return &table[((anchor * 0x9e3779b97f4a7c15ull >> 40) + i) % POOLS];
 }
 
 /* Relaxed: the program has handed the pool over from thread to thread itself. */
 static struct pool *pool_find(uint64_t anchor)
 {
-	for (unsigned i = 0; i < PROBES && anchor > GONE; i++) {
-		struct pool *p = probe(anchor, i);
+	struct pool *table = table_get();
+
+	for (unsigned i = 0; i < PROBES && table && anchor > GONE; i++) {
+		struct pool *p = probe(table, anchor, i);
 		uint64_t seen = ht_load_relaxed_64(&p->anchor);
 
 		if (seen == anchor)
@@ -69,8 +91,10 @@ static struct pool *pool_find(uint64_t anchor)
 
 static struct pool *pool_claim(uint64_t anchor)
 {
-	for (unsigned i = 0; i < PROBES && anchor > GONE; i++) {
-		struct pool *p = probe(anchor, i);
+	struct pool *table = table_make();
+
+	for (unsigned i = 0; i < PROBES && table && anchor > GONE; i++) {
+		struct pool *p = probe(table, anchor, i);
 		uint64_t seen = ht_load_relaxed_64(&p->anchor);
 
 		if (seen <= GONE && ht_cas_relaxed_64(&p->anchor, &seen, anchor))

@@ -45,6 +45,8 @@ HT_ATOMIC_TYPE(uint64_t, 64)
 /* For a pointer that is published once, after the data that it points to. */
 #define ht_load_acquire_pointer(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define ht_store_release_pointer(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define ht_cas_acq_rel_pointer(p, expected, v)                                                     \
+	__atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
 /* Adds where no other thread writes, but a signal handler of this thread may, between any two
  * instructions. So it is one instruction, though not a locked one. The second returns the old
