@@ -103,12 +103,30 @@ static void cores_warn(const struct crashed *before)
 		before->count - after.count, (int)before->pid, before->command);
 }
 
+/* Asks a person; without one, the warning comes after. */
+static bool cores_agree(const struct crashed *c)
+{
+	char answer[16] = "";
+
+	if (c->count == 0 || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return true;
+	fprintf(stderr,
+		"heaptop: %u program%s did not end by exit, such as process %d (%s); -r needs the "
+		"segment beside a core file. Remove all the same? [y/N] ",
+		c->count, units_plural(c->count), (int)c->pid, c->command);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 int list_command_clean(void)
 {
 	struct crashed crashed = { 0 };
 	unsigned left = 0;
 	int rc = target_list(crashed_count, &crashed);
 
+	if (rc >= 0 && !cores_agree(&crashed)) {
+		printf("nothing removed\n");
+		return 0;
+	}
 	if (rc >= 0)
 		rc = target_clean();
 	if (rc < 0)

@@ -342,6 +342,31 @@ def clean():
         check("1 of them did not end by exit, such as process %d (" % program.pid in said, said)
 
 
+def cleaned_on_terminal(answer):
+    """What --clean says on a terminal to somebody who types this."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen([HEAPTOP, "--clean"], stdin=theirs, stderr=theirs, stdout=subprocess.PIPE,
+                          env=environment()) as process:
+        os.close(theirs)
+        os.write(ours, answer)
+        said = process.communicate(timeout=60)[0].decode()
+    os.close(ours)
+    return said
+
+
+@case("on a terminal --clean asks before it removes what a core may need")
+def clean_asks():
+    run([HEAPTOP, "--clean"])
+    with Waiting(target("leaks"), "wait") as program:
+        segment = segment_of(program.pid)
+        os.kill(program.pid, signal.SIGKILL)
+        program.process.wait(60)
+        check_equal(cleaned_on_terminal(b"n\n"), "nothing removed\n", "answer to no")
+        check(os.path.exists(segment), "the segment stays")
+        check_equal(cleaned_on_terminal(b"y\n"), "1 segment of ended programs removed\n", "answer to yes")
+        check(not os.path.exists(segment), "the segment is removed")
+
+
 @case("without its segment, compressed, or of another kind, a file is refused in words")
 def refused():
     with Waiting(target("leaks"), "wait") as program:
