@@ -10,9 +10,11 @@
 #include <string.h>
 #include <vterm.h>
 
+#include "src/target/repeat_guard.h"
 #include "src/util/text.h"
 
 #define LINES_MAX   10000u
+#define FEED_BYTES  1024u
 #define CELLS_MAX   1024u /* a line; no terminal is wider */
 #define ANSWERS_MAX 65536u /* a program that asks, and reads nothing, is not answered for ever */
 #define ROWS_LEAST  2
@@ -26,6 +28,7 @@ struct stored {
 
 struct terminal {
 	VTerm *vterm;
+	struct repeat_guard guard;
 	VTermScreen *screen;
 	int rows, cols;
 	bool alternate, hidden; /* the screen; the cursor */
@@ -288,7 +291,17 @@ void terminal_free(struct terminal *t)
 
 void terminal_feed(struct terminal *t, const char *bytes, size_t n)
 {
-	vterm_input_write(t->vterm, bytes, n);
+	char safe[FEED_BYTES];
+
+	while (n > 0) {
+		size_t piece = n < sizeof(safe) ? n : sizeof(safe);
+
+		for (size_t i = 0; i < piece; i++)
+			safe[i] = repeat_guard_pass(&t->guard, bytes[i]);
+		vterm_input_write(t->vterm, safe, piece);
+		bytes += piece;
+		n -= piece;
+	}
 }
 
 void terminal_resize(struct terminal *t, int rows, int cols)

@@ -112,6 +112,19 @@ TEST(byte_by_byte)
 	end();
 }
 
+/* "Repeat the last character", of which the emulator never returns where that has no width. */
+TEST(repeated_characters)
+{
+	begin();
+	feed("\033[2b\033[2\021b");
+	feed("\033]0;x\033[9b\007\033[3b");
+	feed("\xcc\x81\033[4bx\033[3b\r\n");
+	CHECK_STR(line_text(output, 0), "xxxx");
+	feed("\xe2\x80\x8b\033[5b\033[31mab\033[0m\033[2bc\033Pq1\033[2b\033\\");
+	CHECK(strstr(line_text(output, 1), "abbbc") != NULL);
+	end();
+}
+
 TEST(unfinished_line)
 {
 	begin();
@@ -289,6 +302,7 @@ int main(void)
 	RUN(lines);
 	RUN(nul_bytes);
 	RUN(byte_by_byte);
+	RUN(repeated_characters);
 	RUN(unfinished_line);
 	RUN(scrollback);
 	RUN(styles);

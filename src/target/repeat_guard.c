@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Follows the sequences of a terminal's output (repeat_guard.h), as far as to know where one ends.
+ * Where the emulator may see it otherwise, no character counts as the last one. Source: ECMA-48.
+ */
+#include "src/target/repeat_guard.h"
+
+#include <string.h>
+
+#define BEL    0x07
+#define CANCEL 0x18
+#define SUB    0x1a
+#define ESC    0x1b
+#define REPEAT 'b'
+#define VOID   'z' /* a final byte without a meaning */
+
+static void text_pass(struct repeat_guard *g, unsigned char c)
+{
+	if (c >= ' ' && c != 0x7f)
+		g->glyph = c < 0x80;
+}
+
+static void escape_pass(struct repeat_guard *g, unsigned char c)
+{
+	if (c < '0') /* controls, and intermediate bytes */
+		return;
+	g->state = c == '[' ? REPEAT_SEQUENCE : strchr("]PX^_", c) ? REPEAT_STRING : REPEAT_TEXT;
+	g->glyph = g->glyph && c == '[';
+}
+
+static char sequence_pass(struct repeat_guard *g, unsigned char c)
+{
+	bool ends = c >= '@' && c < 0x7f, last = g->glyph;
+
+	if (c >= 0x7f)
+		g->glyph = false;
+	if (ends || c == CANCEL || c == SUB)
+		g->state = REPEAT_TEXT;
+	return c == REPEAT && !last ? VOID : (char)c;
+}
+
+char repeat_guard_pass(struct repeat_guard *g, char byte)
+{
+	unsigned char c = (unsigned char)byte;
+
+	if (c == ESC) {
+		g->state = REPEAT_ESCAPE;
+		return byte;
+	}
+	switch (g->state) {
+	case REPEAT_TEXT:
+		text_pass(g, c);
+		break;
+	case REPEAT_ESCAPE:
+		escape_pass(g, c);
+		break;
+	case REPEAT_SEQUENCE:
+		return sequence_pass(g, c);
+	case REPEAT_STRING:
+		if (c == BEL || c == CANCEL || c == SUB)
+			g->state = REPEAT_TEXT;
+	}
+	return byte;
+}
