@@ -118,10 +118,13 @@ int far_channel_fill(struct far_channel *c, int timeout_ms)
 /* Passes over what comes before the magic. */
 static int begin(struct far_channel *c)
 {
-	const uint8_t *from = c->got.data + c->at;
 	size_t have = c->got.len - c->at;
-	const uint8_t *magic = have ? memmem(from, have, FAR_MAGIC, FAR_MAGIC_BYTES) : NULL;
+	const uint8_t *from, *magic;
 
+	if (have == 0)
+		return 0;
+	from = c->got.data + c->at;
+	magic = memmem(from, have, FAR_MAGIC, FAR_MAGIC_BYTES);
 	if (magic) {
 		c->begun = true;
 		c->passed = (size_t)(magic - from);
@@ -151,11 +154,6 @@ int far_channel_next(struct far_channel *c, struct far_frame *f)
 	*f = (struct far_frame){ head[0], head + HEAD_BYTES, len };
 	c->at += HEAD_BYTES + len;
 	return 1;
-}
-
-bool far_channel_is_empty(const struct far_channel *c)
-{
-	return c->at == c->got.len;
 }
 
 int far_channel_send(

@@ -35,8 +35,6 @@ void far_channel_free(struct far_channel *c);
 int far_channel_fill(struct far_channel *c, int timeout_ms);
 /* Takes the next whole frame. 1; 0: it is not there yet; -EPROTO: what comes is no frame. */
 int far_channel_next(struct far_channel *c, struct far_frame *f);
-/* Whether all that came was taken. */
-bool far_channel_is_empty(const struct far_channel *c);
 /* Sends a frame. Waits for a slow peer `timeout_ms` at most (-1: for ever) without progress. 0,
  * -EMSGSIZE, -EPIPE, -ETIMEDOUT, -EINTR (stopped) or -errno. */
 int far_channel_send(

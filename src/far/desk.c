@@ -335,16 +335,6 @@ const char *far_desk_ended(const struct far_desk *d)
 	return d->ended[0] ? d->ended : NULL;
 }
 
-int far_desk_fd(const struct far_desk *d)
-{
-	return d->line.in;
-}
-
-uint64_t far_desk_received(const struct far_desk *d)
-{
-	return d->line.received;
-}
-
 /* A process that has ended does not change any more. */
 static bool is_final(const struct far_desk *d)
 {

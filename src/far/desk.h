@@ -31,10 +31,6 @@ const struct far_moment *far_desk_moment(const struct far_desk *d);
 bool far_desk_tick(struct far_desk *d, int timeout_ms);
 /* Why nothing more comes: a line; NULL: the connection is there. */
 const char *far_desk_ended(const struct far_desk *d);
-/* Readable when something has come. */
-int far_desk_fd(const struct far_desk *d);
-/* Bytes that came so far. */
-uint64_t far_desk_received(const struct far_desk *d);
 /*
  * Copies the object file of a module into `fd`, if the agent has it: waits for each piece
  * `timeout_ms` at most. 0, -ENOENT, -EFBIG over `most` bytes, -EPIPE, -EINTR, -ETIMEDOUT, or
