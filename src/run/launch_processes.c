@@ -56,11 +56,6 @@ static struct launch_process *find(const struct launch_processes *l, uint64_t id
 	return NULL;
 }
 
-const struct launch_process *launch_processes_find(const struct launch_processes *l, uint64_t id)
-{
-	return find(l, id);
-}
-
 /* ---- how a process ended ---- */
 
 /* linux/pidfd.h, from Linux 6.15 on; headers may be older. */

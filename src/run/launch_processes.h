@@ -46,8 +46,6 @@ void launch_processes_ended(struct launch_processes *l, pid_t pid, int status);
 /* Those that are kept, in no order. Valid until the next call of the others. */
 size_t launch_processes_all(
 	const struct launch_processes *l, const struct launch_process *const **all);
-/* As it is kept, or NULL. */
-const struct launch_process *launch_processes_find(const struct launch_processes *l, uint64_t id);
 /* A process as a row of a list, without what only /proc knows. */
 void launch_processes_row(const struct launch_process *p, struct process_row *row);
 /* The launch without the process `but`, which may be 0. */

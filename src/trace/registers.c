@@ -19,11 +19,6 @@ bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_sy
 	return read;
 }
 
-bool trace_registers_write(pid_t tid, const struct user_regs_struct *r)
-{
-	return ptrace(PTRACE_SETREGS, tid, NULL, r) == 0;
-}
-
 #elif defined(__aarch64__)
 
 /* Notes that older headers lack. */
@@ -69,11 +64,6 @@ bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_sy
 {
 	memset(r, 0, sizeof(*r));
 	*s = (struct trace_system){ .call = -1 };
-	return false;
-}
-
-bool trace_registers_write(pid_t tid, const struct user_regs_struct *r)
-{
 	return false;
 }
 

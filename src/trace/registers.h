@@ -19,7 +19,9 @@ struct trace_system {
 
 /* False: nothing was read, and all is 0. */
 bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_system *s);
+#ifdef __aarch64__
 bool trace_registers_write(pid_t tid, const struct user_regs_struct *r);
+#endif
 
 static inline uint64_t trace_registers_stack(const struct user_regs_struct *r)
 {

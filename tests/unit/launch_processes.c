@@ -30,7 +30,14 @@ static struct target_segment segment(pid_t pid, uint32_t exec_gen, enum target_s
 
 static const struct launch_process *process(const struct target_segment *t)
 {
-	return launch_processes_find(l, processes_id(t->pid, t->start_ticks, t->pid_namespace));
+	uint64_t id = processes_id(t->pid, t->start_ticks, t->pid_namespace);
+	const struct launch_process *const *all;
+	size_t count = launch_processes_all(l, &all);
+
+	for (size_t i = 0; i < count; i++)
+		if (all[i]->id == id)
+			return all[i];
+	return NULL;
 }
 
 static uint64_t live(void)
@@ -171,7 +178,6 @@ TEST(only_so_many_are_kept)
 	launch_processes_free(l);
 	launch_processes_free(NULL);
 	CHECK_INT(launch_processes_all(NULL, &all), 0);
-	CHECK(launch_processes_find(NULL, 1) == NULL);
 }
 
 int main(void)
