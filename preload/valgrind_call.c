@@ -5,6 +5,8 @@
  *
  * Pools are known by an address, their anchor. A program may end a pool without ending its blocks,
  * so the table has the range in which a pool's blocks lie, and each block has its pool's number.
+ * Edge POOLS: the table is empty before its address is known.
+ *
  * The table is a hash without locks: requests that name one pool are the program's to order.
  */
 #include "preload/valgrind_call.h"
@@ -51,7 +53,7 @@ static uint32_t numbers;
 /* The table; NULL: there is none yet. */
 static struct pool *table_get(void)
 {
-	return ht_load_acquire_pointer(&pools);
+	return ht_load_acquire_pointer(&pools); /* POOLS */
 }
 
 /* The same; makes it if there is none. NULL: there is no memory. */
@@ -61,6 +63,7 @@ static struct pool *table_make(void)
 
 	if (seen || !made)
 		return made;
+	/* POOLS */
 	if (ht_cas_acq_rel_pointer(&pools, &seen, made))
 		return made;
 	private_unmap(made, POOLS * sizeof(*made));
