@@ -96,7 +96,7 @@ TEST(g_asks_and_sums_up)
 	begin(30, 120);
 	paper_keys(&p, "g");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "group by:  s stack") >= 0);
+	CHECK(paper_find(&p, "by:  s stack  c caller") >= 0);
 	paper_keys(&p, "f");
 	paper_draw(&p);
 	CHECK_INT(p.ui.sites.list.count, 11); /* ten of their own, and 2,307 of worker::step */
