@@ -126,8 +126,12 @@ static bool counts_grow(struct faults *f, uint32_t sites)
 	return more != NULL;
 }
 
-static void faults_count(struct faults *f, struct read_segment *segment, uint32_t sites)
+/* Those of a site that is newer than `sites` wait for the next count, unless this is the last. */
+static void faults_count(
+	struct faults *f, struct read_segment *segment, uint32_t sites, bool is_last)
 {
+	size_t left = 0;
+
 	if (f->naddr == 0)
 		return;
 	f->site = malloc(f->naddr * sizeof(*f->site));
@@ -143,11 +147,13 @@ static void faults_count(struct faults *f, struct read_segment *segment, uint32_
 	for (size_t i = 0; i < f->naddr; i++)
 		if (f->site[i] != 0 && f->site[i] < f->sites)
 			f->count[f->site[i]]++;
+		else if (f->site[i] != 0 && !is_last)
+			f->addr[left++] = f->addr[i];
 		else
 			f->elsewhere++;
 	free(f->site);
 	f->site = NULL;
-	f->naddr = 0;
+	f->naddr = left;
 }
 
 /* ---- in a snapshot ---- */
@@ -174,7 +180,7 @@ void faults_update(
 			"%llu page faults came too fast to be read: FAULTS is too low",
 			(unsigned long long)f->lost);
 	if (now >= f->due_ns || snapshot_ended(made)) {
-		faults_count(f, segment, sites);
+		faults_count(f, segment, sites, snapshot_ended(made));
 		f->due_ns = now + (clock_monotonic_ns() - now) * SHARE;
 	}
 	sites_fill(f, made->sites, made->nsites);
