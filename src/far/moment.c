@@ -67,7 +67,8 @@ static int threads_get(struct bytes_cursor *c, size_t count, struct far_moment *
 
 		threads[i].tid = (uint32_t)bytes_read_below(c, UINT32_MAX);
 		name = bytes_read_text(c, FAR_NAME_MAX - 1, &len);
-		text_clean(threads[i].name, sizeof(threads[i].name), name ? name : "", len);
+		text_clean(
+			threads[i].name, sizeof(threads[i].name), name ? name : "", name ? len : 0);
 	}
 	if (c->bad) {
 		free(threads);
