@@ -160,7 +160,7 @@ static void terminal_change(unsigned how)
 	struct canned *c = &paper.canned;
 
 	c->lines = how % 5 == 0 ? 0 : how * 3;
-	terminal.cursor_line = how % 7 == 0 ? SIZE_MAX - 1 : c->lines + how % 40;
+	terminal.cursor_line = how % 7 == 0 ? c->lines + 2000 : c->lines + how % 40;
 	terminal.cursor_cell = how % 11 == 0 ? UINT_MAX : how * 2;
 	terminal.cursor_hidden = how % 3 == 0;
 }
