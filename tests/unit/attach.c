@@ -220,10 +220,13 @@ TEST(a_viewer_may_be_killed_while_it_loads_the_library)
 static void in_another_namespace(void)
 {
 	static bool apart;
+	char folder[sizeof(library)];
 
+	snprintf(folder, sizeof(folder), "%s", library);
+	folder[1 + strcspn(folder + 1, "/")] = 0; /* all of the top folder that it is in */
 	if (!apart && (unshare(CLONE_NEWNS) != 0 ||
 			      mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-			      mount("none", "/work", "tmpfs", 0, NULL) != 0))
+			      mount("none", folder, "tmpfs", 0, NULL) != 0))
 		shared->wrong++;
 	apart = true;
 	in_poll();
@@ -234,7 +237,7 @@ TEST(a_process_that_does_not_see_the_library_gets_it_in_memory)
 	pid_t pid;
 	int before;
 
-	if (geteuid() != 0 || strncmp(library, "/work/", 6) != 0)
+	if (geteuid() != 0)
 		SKIP("needs root, to mount");
 	pid = start(in_another_namespace);
 	if (!await_rounds(2)) {
@@ -258,7 +261,7 @@ TEST(the_descriptor_that_a_killed_viewer_left_is_closed)
 	pid_t pid;
 	int before;
 
-	if (geteuid() != 0 || strncmp(library, "/work/", 6) != 0)
+	if (geteuid() != 0)
 		SKIP("needs root, to mount");
 	pid = start(in_another_namespace);
 	if (!await_rounds(2)) {
