@@ -85,6 +85,12 @@ def at_end():
                     sum(b for n, (b, _) in want.items() if as_named(n) == kind), kind)
 
 
+@case("the recorder's own memory is no root where it lies behind the data of a file")
+def private():
+    leaks, want = leaks_of([target("leak_private")])
+    check_classes(found(leaks), want)
+
+
 @case("the blocks behind a lost one are reported with it")
 def cliques():
     leaks, want = leaks_of([target("leaks")])

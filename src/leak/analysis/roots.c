@@ -447,8 +447,9 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 	s->bins = file && is_libc(file);
 	dead = dead_stack_start(s, m);
 	if (file || m->inode != 0) {
+		/* Behind a file's data there may be the library's memory, too. */
 		if (kinds & (file ? LEAK_ROOT_GLOBALS : LEAK_ROOT_MAPS))
-			around_apart(s, m->start, m->end, root_visit);
+			around_apart(s, m->start, m->end, m->inode ? root_visit : anonymous_visit);
 	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_of_thread(s, m))) {
 		if (kinds & LEAK_ROOT_STACKS)
 			stack_scan(s, m);
