@@ -3,7 +3,6 @@
 #include "src/far/agent.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "src/far/shadow.h"
 #include "src/read/copying.h"
 #include "src/util/clock.h"
-#include "src/util/text.h"
 
 /* Readings of smaps_rollup, slow for a large address space, may take 1/50 of the time. */
 #define PSS_SHARE 50u
@@ -78,19 +76,6 @@ static int lines_send(void *ctx, const struct bytes *lines)
 	return far_channel_send(&s->line, FAR_LINES, lines->data, lines->len, -1);
 }
 
-static void name_read(pid_t pid, struct far_thread *t)
-{
-	char path[64], comm[64];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
-	len = proc_file_read(path, comm, sizeof(comm));
-	if (len > 0 && comm[len - 1] == '\n')
-		len--;
-	if (len > 0)
-		text_clean(t->name, sizeof(t->name), comm, (size_t)len);
-}
-
 static void names_read(struct serving *s)
 {
 	ssize_t n = read_threads(s->agent->segment, s->thread, THREADS_MOST);
@@ -102,8 +87,8 @@ static void names_read(struct serving *s)
 		if (s->thread[i].tid == 0)
 			continue;
 		*t = (struct far_thread){ .tid = s->thread[i].tid };
-		name_read(s->agent->pid, t);
-		s->names += t->name[0] != 0;
+		s->names +=
+			proc_thread_name(s->agent->pid, (pid_t)t->tid, t->name, sizeof(t->name));
 	}
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
+#include "src/util/text.h"
 
 #define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never has memory */
 #define PROC_FLAG_KILLED 0x00000400u /* PF_SIGNALED: a signal has killed it */
@@ -283,4 +284,19 @@ int proc_cpu_ns(pid_t pid, uint64_t *ns)
 		return -errno;
 	*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	return 0;
+}
+
+bool proc_thread_name(pid_t pid, pid_t tid, char *out, size_t cap)
+{
+	char path[64], comm[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	len = proc_file_read(path, comm, sizeof(comm));
+	if (len > 0 && comm[len - 1] == '\n')
+		len--;
+	if (len <= 0)
+		return false;
+	text_clean(out, cap, comm, (size_t)len);
+	return true;
 }

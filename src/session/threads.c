@@ -5,31 +5,20 @@
  */
 #include "src/session/threads.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/proc/proc.h"
 #include "src/util/array.h"
-#include "src/util/text.h"
 
 #define NAMES_AGAIN 16u /* ticks */
 
 static void thread_name(pid_t pid, struct snap_thread *t)
 {
-	char path[64], comm[64];
-	ssize_t len;
-
 	if (pid == 0 || t->tid == 0)
 		return; /* it has ended: its last name stays */
 	t->name[0] = 0;
-	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
-	len = proc_file_read(path, comm, sizeof(comm));
-	if (len > 0 && comm[len - 1] == '\n')
-		len--;
-	if (len > 0)
-		text_clean(t->name, sizeof(t->name), comm, (size_t)len);
+	proc_thread_name(pid, (pid_t)t->tid, t->name, sizeof(t->name));
 }
 
 /* The thread ended before its name was read; the first thread is known all the same. */

@@ -32,7 +32,7 @@ MAY = {
     "src/attach": ["src/trace", "src/target", "src/read", "src/proc", "src/sym", "src/util", "preload/patch", "shm"],
     "src/leak/access": ["src/core", "src/trace", "src/read", "src/proc", "src/util", "shm/copy.h"],
     "src/leak/analysis": ["src/leak/access", "src/core", "src/trace", "src/read", "src/proc", "src/util", "shm/layout.h"],
-    "src/leak/names": ["src/leak/analysis", "src/leak/access", "src/sym", "src/util"],
+    "src/leak/names": ["src/leak/analysis", "src/leak/access", "src/sym", "src/proc", "src/util"],
     "src/leak": ["shm/before.h", "src/leak", "src/core", "src/sym", "src/trace", "src/read", "src/proc", "src/util"],
     "src/scan": ["src/leak", "src/trace", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
     "src/memory": ["src/leak", "src/core", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],

@@ -16,6 +16,7 @@
 #include "src/leak/scan.h"
 #include "src/target/target.h"
 #include "tests/check.h"
+#include "tests/unit/ready_fixture.h"
 
 struct item {
 	struct leak_block block;
@@ -165,39 +166,10 @@ static void compare(pid_t pid)
 	leak_result_free(&result);
 }
 
-/* The program, once it has said that it is ready. */
-static pid_t copies_start(int *in)
-{
-	const char *build = getenv("B");
-	char library[512], program[512], line[16] = "";
-	int to[2], from[2];
-	pid_t pid;
-
-	snprintf(library, sizeof(library), "%s/libheaptop.so", build ? build : "build");
-	snprintf(program, sizeof(program), "%s/tests/targets/copies", build ? build : "build");
-	CHECK(pipe(to) == 0 && pipe(from) == 0);
-	pid = fork();
-	if (pid == 0) {
-		dup2(to[0], 0);
-		dup2(from[1], 1);
-		close(to[1]);
-		close(from[0]);
-		setenv("LD_PRELOAD", library, 1);
-		execl(program, program, (char *)NULL);
-		_exit(127);
-	}
-	close(to[0]);
-	close(from[1]);
-	CHECK(read(from[0], line, sizeof(line) - 1) > 0);
-	CHECK(strncmp(line, "ready", 5) == 0);
-	*in = to[1];
-	return pid;
-}
-
 TEST(what_comparing_all_blocks_finds)
 {
 	int in, status = 0;
-	pid_t pid = copies_start(&in);
+	pid_t pid = ready_start("copies", &in);
 
 	compare(pid);
 	close(in);

@@ -15,6 +15,7 @@
 #include "src/leak/scan.h"
 #include "src/target/target.h"
 #include "tests/check.h"
+#include "tests/unit/ready_fixture.h"
 
 #define FEW 50u
 
@@ -117,40 +118,11 @@ static void scan(pid_t pid, struct search *s)
 	read_close(segment);
 }
 
-/* The program, once it has said that it is ready. */
-static pid_t holders_start(int *in)
-{
-	const char *build = getenv("B");
-	char library[512], program[512], line[16] = "";
-	int to[2], from[2];
-	pid_t pid;
-
-	snprintf(library, sizeof(library), "%s/libheaptop.so", build ? build : "build");
-	snprintf(program, sizeof(program), "%s/tests/targets/holders", build ? build : "build");
-	CHECK(pipe(to) == 0 && pipe(from) == 0);
-	pid = fork();
-	if (pid == 0) {
-		dup2(to[0], 0);
-		dup2(from[1], 1);
-		close(to[1]);
-		close(from[0]);
-		setenv("LD_PRELOAD", library, 1);
-		execl(program, program, (char *)NULL);
-		_exit(127);
-	}
-	close(to[0]);
-	close(from[1]);
-	CHECK(read(from[0], line, sizeof(line) - 1) > 0);
-	CHECK(strncmp(line, "ready", 5) == 0);
-	*in = to[1];
-	return pid;
-}
-
 TEST(as_many_bytes_as_deleting_the_block_loses)
 {
 	struct search s = { .blocks = FEW };
 	int in, status = 0;
-	pid_t pid = holders_start(&in);
+	pid_t pid = ready_start("holders", &in);
 
 	scan(pid, &s);
 	CHECK_INT(s.checked, FEW);

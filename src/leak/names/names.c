@@ -2,7 +2,6 @@
 /* Names of roots, by the object files that the process maps (names.h). */
 #include "src/leak/names/names.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "src/leak/analysis/types.h"
 #include "src/leak/names/object_store.h"
 #include "src/leak/names/stack_frames.h"
+#include "src/proc/proc.h"
 #include "src/sym/demangle.h"
 #include "src/sym/object_file.h"
 #include "src/util/array.h"
@@ -214,10 +214,8 @@ static bool variable_text(struct leak_names *n, uint64_t at, char *out, size_t c
 /* "thread 4211 (worker)", "the first thread". */
 static void thread_text(struct leak_names *n, size_t i, char *out, size_t cap)
 {
-	int tid = n->found->thread[i].tid, fd;
+	int tid = n->found->thread[i].tid;
 	struct stack *s = &n->stack[i];
-	char path[64], comm[32];
-	ssize_t got;
 
 	if (tid == n->found->space->pid) {
 		snprintf(out, cap, "the first thread");
@@ -225,14 +223,8 @@ static void thread_text(struct leak_names *n, size_t i, char *out, size_t cap)
 	}
 	if (!s->has_comm) {
 		s->has_comm = true;
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)n->found->space->pid,
-			tid);
-		fd = n->found->space->core ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-		got = fd < 0 ? 0 : read(fd, comm, sizeof(comm));
-		if (fd >= 0)
-			close(fd);
-		if (got > 1)
-			text_clean(s->comm, sizeof(s->comm), comm, (size_t)got - 1);
+		if (!n->found->space->core)
+			proc_thread_name(n->found->space->pid, tid, s->comm, sizeof(s->comm));
 	}
 	if (*s->comm)
 		snprintf(out, cap, "thread %d (%s)", tid, s->comm);
