@@ -61,28 +61,44 @@ struct rest {
 	struct snap_thread threads[]; /* of B; then of A, as many */
 };
 
-/* The threads of both sides by name, since nothing else of a thread is the same in two runs. */
+/* The threads of both sides by name, since nothing else of a thread is the same in two runs. But
+ * the first thread is the same, whether or not a run lasted until its name was read. */
 struct pairs {
 	struct snap_thread *side[2];
 	size_t count;
 };
 
-static bool is_same_name(const struct snap_thread *a, const struct snap_thread *b)
+static const struct snap_thread *first_thread(const struct snapshot *s)
 {
-	return strcmp(a->name, b->name) == 0 && (a->slot == 0) == (b->slot == 0);
+	for (size_t i = 0; i < s->nthreads; i++)
+		if (s->pid > 0 && s->threads[i].tid == (uint32_t)s->pid &&
+			s->threads[i].owners == 1)
+			return &s->threads[i];
+	return NULL;
 }
 
-static void thread_add(struct pairs *p, int side, const struct snap_thread *t)
+/* What thread `t` of a side is called; `other`: the other side's first thread, or NULL. */
+static const char *paired_name(const struct snap_thread *t, const struct snap_thread *other)
 {
+	if (!other || !other->name[0] || strcmp(t->name, SNAP_FIRST_THREAD) != 0)
+		return t->name;
+	return other->name;
+}
+
+static void thread_add(
+	struct pairs *p, int side, const struct snap_thread *t, const struct snap_thread *other)
+{
+	const char *name = paired_name(t, other);
 	struct snap_thread *sum;
 	size_t i = 0;
 
-	while (i < p->count && !is_same_name(&p->side[0][i], t))
+	while (i < p->count && (strcmp(p->side[0][i].name, name) != 0 ||
+				       (p->side[0][i].slot == 0) != (t->slot == 0)))
 		i++;
 	if (i == p->count) {
 		for (int k = 0; k < 2; k++) {
 			p->side[k][i].slot = t->slot ? (uint32_t)i + 1 : 0;
-			memcpy(p->side[k][i].name, t->name, sizeof(t->name));
+			memcpy(p->side[k][i].name, name, strlen(name) + 1);
 		}
 		p->count++;
 	}
@@ -102,9 +118,9 @@ static void sides_fill(
 	struct pairs p = { .side = { rest->threads, rest->threads + a->nthreads + b->nthreads } };
 
 	for (size_t i = 0; i < b->nthreads; i++)
-		thread_add(&p, 0, &b->threads[i]);
+		thread_add(&p, 0, &b->threads[i], first_thread(a));
 	for (size_t i = 0; i < a->nthreads; i++)
-		thread_add(&p, 1, &a->threads[i]);
+		thread_add(&p, 1, &a->threads[i], first_thread(b));
 	s->threads = p.side[0];
 	s->nthreads = p.count;
 	rest->versus = (struct snap_versus){ a->sizes, a->lifetimes, a->totals.live_blocks,

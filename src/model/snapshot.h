@@ -493,6 +493,9 @@ struct snap_size {
 	uint64_t live_blocks, live_bytes, allocs;
 }; /* live_bytes is 0 if not recorded */
 
+/* The name of the first thread, if it ended before that was read. */
+#define SNAP_FIRST_THREAD "(main thread)"
+
 /* The counts of a thread slot. After a thread ends, its slot passes to another one and keeps its
  * counts. */
 struct snap_thread {

@@ -25,7 +25,7 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 static void thread_unseen(struct snap_thread *t, pid_t pid, pid_t first)
 {
 	if (pid == 0 && !t->name[0] && t->owners == 1 && first > 0 && t->tid == (uint32_t)first)
-		strcpy(t->name, "(main thread)");
+		strcpy(t->name, SNAP_FIRST_THREAD);
 }
 
 static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid_t pid, bool again)

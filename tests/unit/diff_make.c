@@ -362,6 +362,44 @@ TEST(both_sides_threads_and_sizes)
 	diff_free(d);
 }
 
+/* A short run ends before the name of its first thread is read. */
+TEST(first_threads_are_one_row_if_a_name_is_unknown)
+{
+	struct snap_thread old[] = {
+		{ .slot = 1, .tid = 40, .owners = 1, .name = SNAP_FIRST_THREAD },
+		{ .slot = 2, .tid = 41, .owners = 1, .name = "app", .allocs = 1 }
+	};
+	struct snap_thread new[] = { { .slot = 1, .tid = 70, .owners = 1, .name = "app" } };
+	struct diff *d = between(
+		FIXTURE(&left, 0, { "f main", 1000 }), FIXTURE(&right, 0, { "f main", 1500 }));
+
+	for (int unseen = 0; unseen < 3; unseen++) {
+		struct snapshot *s;
+
+		strcpy(old[0].name, unseen == 1 ? "app" : SNAP_FIRST_THREAD);
+		strcpy(new[0].name, unseen == 0 ? "app" : SNAP_FIRST_THREAD);
+		old[0].allocs = 5;
+		new[0].allocs = 6;
+		left.s.pid = 40;
+		right.s.pid = 70;
+		left.s.threads = old;
+		left.s.nthreads = 2;
+		right.s.threads = new;
+		right.s.nthreads = 1;
+		right.s.refs = 1;
+		s = diff_snapshot_make(d, "A", "B");
+		CHECK_INT(s->nthreads, unseen < 2 ? 1 : 2);
+		CHECK_STR(s->threads[0].name, unseen < 2 ? "app" : SNAP_FIRST_THREAD);
+		CHECK_INT(s->threads[0].allocs, 6);
+		CHECK_INT(s->versus->threads[0].allocs, unseen < 2 ? 6 : 5);
+		snapshot_unref(s);
+	}
+	left.s.pid = right.s.pid = 0;
+	left.s.threads = right.s.threads = NULL;
+	left.s.nthreads = right.s.nthreads = 0;
+	diff_free(d);
+}
+
 /* ---- several runs ---- */
 
 #define RUNS 5
@@ -460,6 +498,7 @@ int main(void)
 	RUN(nothing_on_a_side);
 	RUN(as_a_snapshot);
 	RUN(both_sides_threads_and_sizes);
+	RUN(first_threads_are_one_row_if_a_name_is_unknown);
 	RUN(runs_that_repeat_are_compared_exactly);
 	RUN(scatter_is_no_change);
 	RUN(a_change_beyond_scatter);
