@@ -4,21 +4,19 @@
 
 #include <stdlib.h>
 
+#include "src/model/twins.h"
 #include "src/util/units.h"
 
 static void row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
-	size_t rank, const struct export_options *o)
+	size_t rank, const struct row_style *style)
 {
-	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.names = o->names,
-		.show_hidden = o->show_hidden };
 	char bytes[COLUMN_TEXT_MAX], share[COLUMN_TEXT_MAX], name[COLUMN_TEXT_MAX];
 	char place[COLUMN_TEXT_MAX], blocks[UNITS_MAX];
 
-	column_text(COL_AT_PEAK, s, site, &style, bytes);
-	column_text(COL_AT_PEAK_SHARE, s, site, &style, share);
-	site_name(site, &style, name, sizeof(name));
-	site_place(site, &style, place, sizeof(place));
+	column_text(COL_AT_PEAK, s, site, style, bytes);
+	column_text(COL_AT_PEAK_SHARE, s, site, style, share);
+	site_name(site, style, name, sizeof(name));
+	site_place(site, style, place, sizeof(place));
 	strbuf_printf(out, "%3zu. %7s  %5s%%  %6s  %s", rank, bytes, share,
 		units_count(blocks, site->at_peak_blocks), name);
 	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
@@ -37,9 +35,26 @@ static void title(struct strbuf *out, const struct snap_totals *t)
 	strbuf_puts(out, "\n       bytes   share  blocks  call site\n");
 }
 
+static void rows(struct strbuf *out, const struct snapshot *s, const uint32_t *order, size_t shown,
+	const struct export_options *o)
+{
+	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.names = o->names,
+		.show_hidden = o->show_hidden };
+	struct twins *twins = malloc(sizeof(*twins));
+	char twin[TWINS_TEXT];
+
+	for (size_t i = 0; twins && i < shown; i++) {
+		style.twin = twins_row(twins, s, order, i, shown, &style, twin);
+		row(out, s, &s->sites[order[i]], i + 1, &style);
+	}
+	out->failed |= !twins;
+	free(twins);
+}
+
 void at_peak_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
+	size_t most = o->top && o->top < s->nsites ? o->top : s->nsites, shown = 0;
 	uint32_t *order;
 
 	/* By thread the parts of the peak are not known. */
@@ -52,8 +67,9 @@ void at_peak_text(struct strbuf *out, const struct snapshot *s, const struct exp
 	}
 	sites_sort(s, COL_AT_PEAK, false, order);
 	title(out, &s->totals);
-	for (size_t i = 0; i < shown && s->sites[order[i]].at_peak_bytes > 0; i++)
-		row(out, s, &s->sites[order[i]], i + 1, o);
+	while (shown < most && s->sites[order[shown]].at_peak_bytes > 0)
+		shown++;
+	rows(out, s, order, shown, o);
 	free(order);
 }
 

@@ -281,9 +281,7 @@ static void frame_rows(struct strbuf *out, const struct snapshot *s, const struc
 		struct row_style own = *style;
 		char twin[TWINS_TEXT];
 
-		if (i % TWINS_ROWS == 0)
-			twins_find(twins, s, order, i, shown, o->show_hidden);
-		own.twin = twins_text(twins, i, style->glyphs, twin);
+		own.twin = twins_row(twins, s, order, i, shown, style, twin);
 		frame_row(out, s, &s->sites[order[i]], &own, o);
 	}
 	free(twins);

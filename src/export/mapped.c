@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "src/model/twins.h"
 #include "src/util/units.h"
 
 struct snapshot *mapped_as_sites(const struct snapshot *s)
@@ -73,17 +74,13 @@ void mapped_text(struct strbuf *out, const struct snapshot *s)
 	losses(out, t);
 }
 
-static void row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
-	const struct export_options *o)
+static void row(struct strbuf *out, const struct snap_site *site, const struct row_style *style)
 {
-	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.names = o->names,
-		.show_hidden = o->show_hidden };
 	char bytes[UNITS_MAX], peak[UNITS_MAX], blocks[UNITS_MAX], maps[UNITS_MAX];
 	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
 
-	site_name(site, &style, name, sizeof(name));
-	site_place(site, &style, place, sizeof(place));
+	site_name(site, style, name, sizeof(name));
+	site_place(site, style, place, sizeof(place));
 	strbuf_printf(out, "  %7s  %6s  %7s  %6s  %-4s  %s", units_bytes(bytes, site->live_bytes),
 		units_count(blocks, site->live_blocks), units_bytes(peak, site->peak_live_bytes),
 		units_count(maps, site->allocs), snapshot_kind_word(site->kind), name);
@@ -94,11 +91,17 @@ static void row(struct strbuf *out, const struct snapshot *s, const struct snap_
 static void rows(struct strbuf *out, const struct snapshot *m, const uint32_t *order, bool pools,
 	const struct export_options *o)
 {
+	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.names = o->names,
+		.show_hidden = o->show_hidden };
+	struct twins *twins = malloc(sizeof(*twins));
+	char twin[TWINS_TEXT];
 	size_t shown = 0;
 
-	for (size_t i = 0; i < m->nsites && (o->top == 0 || shown < o->top); i++) {
+	for (size_t i = 0; twins && i < m->nsites && (o->top == 0 || shown < o->top); i++) {
 		const struct snap_site *site = &m->sites[order[i]];
 
+		style.twin = twins_row(twins, m, order, i, m->nsites, &style, twin);
 		if ((site->kind == SNAP_POOL) != pools)
 			continue;
 		if (shown++ == 0)
@@ -106,8 +109,10 @@ static void rows(struct strbuf *out, const struct snapshot *m, const uint32_t *o
 				"\n%s, by live bytes\n"
 				"     live  blocks     peak  %6s  kind  call site\n",
 				pools ? "pools" : "mappings", pools ? "allocs" : "maps");
-		row(out, m, site, o);
+		row(out, site, &style);
 	}
+	out->failed |= !twins;
+	free(twins);
 }
 
 void mapped_text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)

@@ -282,6 +282,7 @@ void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *or
 	size_t to, bool show_hidden)
 {
 	t->count = 0;
+	t->show_hidden = show_hidden;
 	for (size_t row = from; row < to && t->count < TWINS_ROWS; row++) {
 		struct twin *twin = &t->twin[t->count];
 
@@ -301,12 +302,24 @@ void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *or
 	qsort(t->twin, t->count, sizeof(t->twin[0]), row_order);
 }
 
-static void caller_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
+/* Code without a name is an offset; in the module of the row itself no more than that. */
+static void caller_name(const struct twin *t, bool show_hidden, bool ascii, char *out, size_t cap)
+{
+	const struct frame *f = twin_frame(t);
+	const struct frame *title = snapshot_frame(t->site->stack, title_of(t, show_hidden));
+
+	if (!f->function && f->module->name[0] && f->module == title->module)
+		snprintf(out, cap, "+0x%" PRIx64, f->offset);
+	else
+		frame_name(f, NAMES_SHORT, CALLER_CELLS, ascii, out, cap);
+}
+
+static void caller_text(const struct twin *t, bool show_hidden, bool ascii, char out[TWINS_TEXT])
 {
 	const struct frame *f = twin_frame(t);
 	char name[TWINS_TEXT / 2];
 
-	frame_name(f, NAMES_SHORT, CALLER_CELLS, ascii, name, sizeof(name));
+	caller_name(t, show_hidden, ascii, name, sizeof(name));
 	if (t->line && f->line)
 		snprintf(out, TWINS_TEXT, "%s %s:%" PRIu32, ascii ? "<-" : "←", name, f->line);
 	else
@@ -333,7 +346,7 @@ const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, ch
 		if (t->twin[i].row != row || t->twin[i].kind == TWINS_NONE)
 			continue;
 		if (t->twin[i].kind == TWINS_CALLER)
-			caller_text(&t->twin[i], ascii, out);
+			caller_text(&t->twin[i], t->show_hidden, ascii, out);
 		else if (t->twin[i].kind == TWINS_INNER)
 			inner_text(&t->twin[i], ascii, out);
 		else
@@ -342,4 +355,12 @@ const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, ch
 		return out;
 	}
 	return NULL;
+}
+
+const char *twins_row(struct twins *t, const struct snapshot *snap, const uint32_t *order,
+	size_t row, size_t to, const struct row_style *style, char out[TWINS_TEXT])
+{
+	if (row % TWINS_ROWS == 0)
+		twins_find(t, snap, order, row, to, style->show_hidden);
+	return twins_text(t, row, style->glyphs, out);
 }

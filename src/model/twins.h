@@ -27,6 +27,7 @@ struct twin {
 struct twins {
 	struct twin twin[TWINS_ROWS]; /* by row */
 	size_t count;
+	bool show_hidden; /* names are those of the innermost frames */
 };
 
 /*
@@ -37,5 +38,8 @@ void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *or
 	size_t to, bool show_hidden);
 /* What tells the row apart: "‹make_shared<Conn>›", "← handle:41"; or NULL. */
 const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT]);
+/* The same for rows [0, to) of a list, asked for one after another: finds those ahead, too. */
+const char *twins_row(struct twins *t, const struct snapshot *snap, const uint32_t *order,
+	size_t row, size_t to, const struct row_style *style, char out[TWINS_TEXT]);
 
 #endif

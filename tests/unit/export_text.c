@@ -146,6 +146,15 @@ TEST(at_the_peak)
 	CHECK(strstr(t, "     at the program's peak 41,000,000 bytes in 12,345 blocks (29.1%)\n") !=
 		NULL);
 	CHECK(strstr(t, "     at the program's peak nothing\n") != NULL);
+	/* Rows of one name say what differs. */
+	sites[1] = sites[0];
+	sites[1].alloc_function = "calloc";
+	sites[1].at_peak_bytes = 1000000;
+	o.top = 3;
+	t = text(&s, &o);
+	CHECK(strstr(t, "cache::Shard::insert(int) ‹operator new› (cache.cc:214)\n") != NULL);
+	CHECK(strstr(t, "cache::Shard::insert(int) ‹calloc› (cache.cc:214)\n") != NULL);
+	sites[1] = canned_sites[1];
 	o.top = 1;
 	CHECK(strstr(text(&s, &o), "  2.   39.1M") == NULL);
 	/* Several threads made it. */

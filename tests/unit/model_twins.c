@@ -93,6 +93,21 @@ TEST(a_caller_or_its_line)
 	snap.sites = sites;
 }
 
+/* In the module of the row an offset is enough; in another one its name is needed. */
+TEST(a_caller_without_a_name)
+{
+	static const struct snap_module lib = { "/usr/lib/libpool.so.2", "libpool.so.2", "" };
+
+	snap.nsites = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		site_set(i, "grow", 38, NULL, 0, "malloc");
+		frames[i][3].pc = frames[i][3].offset = 0x4f10 + i;
+	}
+	frames[1][3].module = &lib;
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← +0x4f10");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "← ?? libpool.so.2+0x4f11");
+}
+
 /* The frame that tells from all of them, though a nearer one tells from some. */
 TEST(a_caller_further_out)
 {
@@ -183,6 +198,7 @@ int main(void)
 	RUN(a_hidden_template_frame);
 	RUN(all_arguments_where_the_first_is_the_same);
 	RUN(a_caller_or_its_line);
+	RUN(a_caller_without_a_name);
 	RUN(a_caller_further_out);
 	RUN(the_function_that_allocates);
 	RUN(odd_names);
