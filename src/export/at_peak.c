@@ -4,22 +4,20 @@
 
 #include <stdlib.h>
 
+#include "src/export/text.h"
 #include "src/model/twins.h"
 #include "src/util/units.h"
 
 static void row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
 	size_t rank, const struct row_style *style)
 {
-	char bytes[COLUMN_TEXT_MAX], share[COLUMN_TEXT_MAX], name[COLUMN_TEXT_MAX];
-	char place[COLUMN_TEXT_MAX], blocks[UNITS_MAX];
+	char bytes[COLUMN_TEXT_MAX], share[COLUMN_TEXT_MAX], blocks[UNITS_MAX];
 
 	column_text(COL_AT_PEAK, s, site, style, bytes);
 	column_text(COL_AT_PEAK_SHARE, s, site, style, share);
-	site_name(site, style, name, sizeof(name));
-	site_place(site, style, place, sizeof(place));
-	strbuf_printf(out, "%3zu. %7s  %5s%%  %6s  %s", rank, bytes, share,
-		units_count(blocks, site->at_peak_blocks), name);
-	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
+	strbuf_printf(out, "%3zu. %7s  %5s%%  %6s  ", rank, bytes, share,
+		units_count(blocks, site->at_peak_blocks));
+	text_title(out, site, style);
 }
 
 /* The total is less than the peak where several threads made it (heaptop-metrics(7)). */

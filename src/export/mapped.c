@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "src/export/text.h"
 #include "src/model/twins.h"
 #include "src/util/units.h"
 
@@ -77,14 +78,11 @@ void mapped_text(struct strbuf *out, const struct snapshot *s)
 static void row(struct strbuf *out, const struct snap_site *site, const struct row_style *style)
 {
 	char bytes[UNITS_MAX], peak[UNITS_MAX], blocks[UNITS_MAX], maps[UNITS_MAX];
-	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
 
-	site_name(site, style, name, sizeof(name));
-	site_place(site, style, place, sizeof(place));
-	strbuf_printf(out, "  %7s  %6s  %7s  %6s  %-4s  %s", units_bytes(bytes, site->live_bytes),
+	strbuf_printf(out, "  %7s  %6s  %7s  %6s  %-4s  ", units_bytes(bytes, site->live_bytes),
 		units_count(blocks, site->live_blocks), units_bytes(peak, site->peak_live_bytes),
-		units_count(maps, site->allocs), snapshot_kind_word(site->kind), name);
-	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
+		units_count(maps, site->allocs), snapshot_kind_word(site->kind));
+	text_title(out, site, style);
 }
 
 /* Those of pools, or all others, in this order. */

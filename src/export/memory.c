@@ -3,6 +3,7 @@
  * pages. */
 #include "src/export/memory.h"
 
+#include "src/export/text.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -34,7 +35,6 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 		.names = o->names,
 		.show_hidden = o->show_hidden };
 	char pages[UNITS_MAX + 8], bytes[UNITS_MAX], live[UNITS_MAX];
-	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
 
 	if (!a->pins)
 		return;
@@ -50,12 +50,11 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 
 		if (!site)
 			continue;
-		site_name(site, &style, name, sizeof(name));
-		site_place(site, &style, place, sizeof(place));
-		strbuf_printf(out, "  %7s  free in %s page%s with %s of %s (%s)\n",
+		strbuf_printf(out, "  %7s  free in %s page%s with %s of ",
 			units_bytes(bytes, a->pin[i].cost_bytes),
 			units_exact(pages, a->pin[i].pages), units_plural(a->pin[i].pages),
-			units_bytes(live, a->pin[i].live_bytes), name, place);
+			units_bytes(live, a->pin[i].live_bytes));
+		text_title(out, site, &style);
 	}
 }
 
@@ -65,7 +64,7 @@ static void memory_sites(struct strbuf *out, const struct snapshot *s, const str
 	const struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
 		.names = o->names,
 		.show_hidden = o->show_hidden };
-	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX], rss[UNITS_MAX], size[UNITS_MAX];
+	char rss[UNITS_MAX], size[UNITS_MAX];
 
 	for (unsigned i = 0; i < a->sites && i < TEXT_SITES && a->site[i].rss_bytes; i++) {
 		const struct snap_site *site =
@@ -75,12 +74,10 @@ static void memory_sites(struct strbuf *out, const struct snapshot *s, const str
 			continue;
 		if (i == 0)
 			strbuf_puts(out, "  mapped by the program, resident:\n");
-		site_name(site, &style, name, sizeof(name));
-		site_place(site, &style, place, sizeof(place));
-		strbuf_printf(out, "  %7s  of %s%s by %s (%s)\n",
-			units_bytes(rss, a->site[i].rss_bytes),
+		strbuf_printf(out, "  %7s  of %s%s by ", units_bytes(rss, a->site[i].rss_bytes),
 			units_bytes(size, a->site[i].size_bytes),
-			a->site[i].shared ? ", shared," : "", name, place);
+			a->site[i].shared ? ", shared," : "");
+		text_title(out, site, &style);
 	}
 }
 

@@ -327,6 +327,18 @@ static void text_frame(struct strbuf *out, const struct frame *f, const struct e
 	strbuf_puts(out, f->inlined ? " [inlined]\n" : "\n");
 }
 
+void text_title(struct strbuf *out, const struct snap_site *site, const struct row_style *style)
+{
+	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
+
+	site_name(site, style, name, sizeof(name));
+	site_place(site, style, place, sizeof(place));
+	strbuf_puts(out, name);
+	if (place[0] && strncmp(name, "?? ", 3) != 0)
+		strbuf_printf(out, " (%s)", place);
+	strbuf_putc(out, '\n');
+}
+
 void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o)
 {
 	strbuf_printf(out, "      at %s\n", site->alloc_function);
@@ -343,14 +355,12 @@ static void text_group(
 	struct row_style style = {
 		.glyphs = text_glyphs(o), .names = o->names, .show_hidden = o->show_hidden
 	};
-	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX], count[UNITS_MAX + 8];
+	char count[UNITS_MAX + 8];
 
-	site_name(site, &style, name, sizeof(name));
-	site_place(site, &style, place, sizeof(place));
 	strbuf_printf(out, "     %s call site%s\n", units_exact(count, site->group->sites),
 		units_plural(site->group->sites));
-	strbuf_printf(out, "      in %s", name);
-	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
+	strbuf_puts(out, "      in ");
+	text_title(out, site, &style);
 }
 
 static void text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,

@@ -26,21 +26,24 @@ static void say_what_ends_the_wait(const struct options *o)
 		(int)getpid(), (int)o->pid);
 }
 
-/* Until the program has ended or a signal came. -r shows what there is. */
+/* Until the program has ended, a signal came or -n is up. -r shows what there is. */
 static void end_await(struct headless *t)
 {
 	const struct options *o = t->options;
 	bool go_on = o->mode != OPTIONS_READ;
+	unsigned frame = 0;
 
 	/* One scan of an attached program is all that is asked for. */
 	if (o->leak_check && !o->leak_every_ns && o->mode != OPTIONS_RUN) {
 		leak_request_make(t->leaks);
 		go_on = false;
 	}
-	if (go_on && o->mode == OPTIONS_ATTACH && run_alive(t->run))
+	if (go_on && o->mode == OPTIONS_ATTACH && o->frames == 0 && run_alive(t->run))
 		say_what_ends_the_wait(o);
 	while (go_on && run_alive(t->run)) {
 		snapshot_unref(run_tick(t->run));
+		if (++frame == o->frames)
+			break;
 		go_on = headless_wait(t, clock_monotonic_ns() + o->delay_ns);
 	}
 }

@@ -355,6 +355,10 @@ def report_waits():
             check("running after" in out and err == "", "the report of now: " + out[:300] + err)
         now = run(line.split(" or ")[1].replace("heaptop", HEAPTOP, 1).split())
         check("running after" in now.stdout.decode(), "what the line proposes: %s" % now.stdout)
+        # With -n it does not wait for the end.
+        done = run([HEAPTOP, "--report", "-n", "2", "-d", "0.1", "-a", str(pid)])
+        check(b"running after" in done.stdout, "the report after two frames: %s" % done.stdout)
+        check_equal(done.stderr, b"", "nothing to wait for")
 
 
 @case("each leak's own suppression takes it out, here and in memcheck")

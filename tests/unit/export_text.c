@@ -140,7 +140,7 @@ TEST(at_the_peak)
 	CHECK(strstr(t, "\npeak      141,000,000 bytes at 9m12s, in 12,352 blocks\n") != NULL);
 	CHECK(strstr(t, "\nat the peak, 9m12s\n"
 			"       bytes   share  blocks  call site\n"
-			"  1.   95.4M   70.9%       7  ?? libfoo.so.3+0x4f1c0 (libfoo.so.3)\n"
+			"  1.   95.4M   70.9%       7  ?? libfoo.so.3+0x4f1c0\n"
 			"  2.   39.1M   29.1%  12,345  cache::Shard::insert(int) (cache.cc:214)\n"
 			"\n2 of 3 call sites") != NULL);
 	CHECK(strstr(t, "     at the program's peak 41,000,000 bytes in 12,345 blocks (29.1%)\n") !=
