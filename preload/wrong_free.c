@@ -7,6 +7,7 @@
 
 #include "preload/former.h"
 #include "preload/freed.h"
+#include "preload/next_allocator.h"
 #include "preload/recorder.h"
 #include "shm/live_around.h"
 #include "shm/live_direct.h"
@@ -39,10 +40,21 @@ static bool has_strangers(const struct ht_header *h)
 	       ht_load_relaxed_64(&h->untracked_blocks) != 0;
 }
 
+/* Whether all that began before the jumps were there had ended at that tick, as a viewer saw. It
+ * looks only at libc's malloc. */
+static bool is_seen_settled(uint64_t tick)
+{
+	const struct ht_header *h = state_segment.header;
+	uint32_t seen = ht_load_relaxed_32(&h->before_settled); /* stands for itself */
+
+	return seen != 0 && tick >= seen && next_is_listed() &&
+	       ht_load_relaxed_32(&h->patched) <= 1; /* number 0 is none */
+}
+
 /* What an allocation that began before the jumps were there got since is a stranger, too. */
 static bool is_settled(const struct live_block *b)
 {
-	return b->tick >= settled;
+	return b->tick >= settled || is_seen_settled(b->tick);
 }
 
 void wrong_free_former(uint64_t addr, const struct live_block *b)

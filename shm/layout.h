@@ -167,11 +167,11 @@
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and
  * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait` and
- * ht_thread.ring_tail, and count `notes_taken`; and one that attaches writes ht_before and
- * `before_bytes`. The viewer that launches it is in `viewer`; a viewer that abandons its launch
- * sets `family` to 0. A viewer that is to scan it for leaks at its end writes `leak_ask`,
- * `leak_done` and `leak_beat`, and one that has stopped it may watch pages of the live table.
- * Readers copy by pread. A reader may find any word changing under it, and after a kill any
+ * ht_thread.ring_tail, and count `notes_taken`; and one that attaches writes ht_before,
+ * `before_bytes` and `before_settled`. The viewer that launches it is in `viewer`; a viewer that
+ * abandons its launch sets `family` to 0. A viewer that is to scan it for leaks at its end writes
+ * `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may watch pages of the live
+ * table. Readers copy by pread. A reader may find any word changing under it, and after a kill any
  * unfinished update: it copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
@@ -1060,6 +1060,9 @@ struct ht_header {
 	 * program was recorded from its start. */
 	uint64_t before_bytes;
 	uint32_t before_site;
+	/* The tick by which all calls of libc's malloc that began before the recording had ended,
+	 * as a viewer saw; 0: unknown. */
+	uint32_t before_settled;
 	/* What the statistics of another allocator than libc's said as the recording began; 0:
 	 * unknown. By the library. */
 	uint64_t before_other_blocks, before_other_bytes;

@@ -140,6 +140,8 @@ struct search {
 	struct read_before before;
 	struct ht_before_class freed[HT_BEFORE_CLASSES]; /* until the instant */
 	struct leak_before *out;
+	uint64_t rest_ns; /* then no thread was inside malloc; 0: one was, or its code is not known
+			   */
 	int rc;
 };
 
@@ -175,7 +177,13 @@ static int publish(struct search *s)
 		s->out->bytes += s->fresh.block[i].size;
 	s->out->blocks = s->fresh.count;
 	rc = read_before_other(s->access.segment, &b.of[BEFORE_OTHER]);
-	return rc != 0 ? rc : read_before_publish(s->access.segment, &b);
+	if (rc == 0)
+		rc = read_before_publish(s->access.segment, &b);
+	if (rc == 0 && s->rest_ns != 0)
+		rc = read_before_settle(s->access.segment, s->rest_ns);
+	if (rc == 0)
+		read_publish_clock(s->access.segment, b.ns); /* what is born next is later */
+	return rc;
 }
 
 /* The process stands still, and goes on as soon as it may. */
@@ -184,6 +192,7 @@ static int instant_read(struct search *s)
 	struct leak_access *a = &s->access;
 	struct leak_heap_walk walk = { 0 };
 	int rc = leak_access_open(a);
+	uint64_t at_ns = clock_monotonic_ns();
 
 	if (rc == 0 && a->table)
 		return -EPERM; /* its library lends a copy; threads may be inside malloc there */
@@ -200,6 +209,7 @@ static int instant_read(struct search *s)
 	s->out->arenas = walk.arenas;
 	s->out->busy = s->report.busy;
 	s->out->whole = walk.whole && s->report.busy == 0;
+	s->rest_ns = s->out->whole && a->malloc_code.end != 0 ? at_ns : 0;
 	return rc;
 }
 

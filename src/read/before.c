@@ -103,6 +103,14 @@ int read_before_publish(struct read_segment *s, const struct ht_before *b)
 	return read_before_replace(s, b);
 }
 
+int read_before_settle(struct read_segment *s, uint64_t ns)
+{
+	uint64_t tick = ((ns - s->header->created_ns) >> HT_TICK_SHIFT) + 1;
+	uint32_t word = tick <= UINT32_MAX ? (uint32_t)tick : 0;
+
+	return read_header_put(s, offsetof(struct ht_header, before_settled), &word, sizeof(word));
+}
+
 int read_before_replace(struct read_segment *s, const struct ht_before *b)
 {
 	const size_t after = offsetof(struct ht_before, reserved);

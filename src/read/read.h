@@ -114,6 +114,9 @@ int read_before_freed(
 int read_before_other(struct read_segment *s, struct ht_before_class *out);
 /* Writes what was there, for all readers, once. 0, -EEXIST: it is there already, or -errno. */
 int read_before_publish(struct read_segment *s, const struct ht_before *b);
+/* Tells the program that no thread was inside libc's malloc at some time since the recording began
+ * and before `ns`. 0 or -errno. */
+int read_before_settle(struct read_segment *s, uint64_t ns);
 /* The same, again and again, in a segment that no program has. 0 or -errno. */
 int read_before_replace(struct read_segment *s, const struct ht_before *b);
 

@@ -432,14 +432,10 @@ def launched():
 
 
 def double_free(asked):
-    """The row of one. In the first seconds, what is freed twice may be from before."""
-    rows = []
-
-    def seen():
-        asked.ask("twice 1")
-        rows[:] = [f for f in frame(asked)["wrong_frees"] if f["kind"] == "double"]
-        return rows
-    wait_for(seen, "a double free")
+    """The row of one, which is the first thing that happens after the attach."""
+    asked.ask("twice 1")
+    rows = [f for f in frame(asked)["wrong_frees"] if f["kind"] == "double"]
+    check_equal([f["count"] for f in rows], [1], "double frees")
     return rows[0]
 
 
