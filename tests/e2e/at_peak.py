@@ -3,14 +3,16 @@
 """What was live at the peak: of a program that knows it, also when it was killed, forked or replaced
 itself; of real programs, whose sites add up to the peak; and by several threads, nearly."""
 
+import json
 import os
 import subprocess
 
 from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, kill_hard, need,
-                     report, report_of_segment, run, run_cases, segment_files, target, total)
+                     report, report_of_segment, run, run_cases, scratch, segment_files, target, total)
 
 PROGRAM = target("peaked")
 PROGRAMS_OF_8 = 100 if "SOAK" in os.environ else 3
+PROGRAMS_OF_1 = 100 if "SOAK" in os.environ else 1
 WANT = {"base": (100_000, 100), "spike": (500_000, 50), "later": (0, 0)}
 
 
@@ -153,6 +155,27 @@ def random_programs():
         check(t["at_peak_bytes"] <= t["peak_live_bytes"], "program %d: more than the peak" % seed)
         lowest = min(lowest, t["at_peak_bytes"] / t["peak_live_bytes"])
     print("# the lowest composition is %.2f %% of the peak" % (100 * lowest))
+
+
+def composition(rep, size, blocks):
+    """By site, of what has some: bytes, blocks and the functions of its stack."""
+    return {s["id"]: (s[size], s[blocks], frames_of(s)) for s in rep["sites"] if s[blocks]}
+
+
+@case("of %d random programs of one thread it is what a recording of all events has at the peak" % PROGRAMS_OF_1)
+def random_alone():
+    file = os.path.join(scratch, "events")
+    for seed in range(1, PROGRAMS_OF_1 + 1):
+        done, rep = report([target("peak_random"), "0", str(seed)], ["--record-events", file, "--lossless"])
+        again = run([HEAPTOP, "-r", file, "--format", "json", "--top", "0", "--at", "peak"])
+        check_equal(again.returncode, 0, "status of --at peak: " + again.stderr.decode())
+        events = json.loads(again.stdout)
+        check_equal(rep["totals"]["lost_events"], 0, "program %d: events lost" % seed)
+        check_equal(composition(rep, "at_peak_bytes", "at_peak_blocks"), composition(events, "live_bytes", "live_blocks"),
+                    "program %d: the peak's composition" % seed)
+        taken = sum(s["at_peak_bytes"] for s in rep["sites"] if "run" in frames_of(s))
+        check_equal(taken, int(done.stdout.split()[0]), "program %d: the peak by its own account" % seed)
+        check_equal(rep["totals"]["at_peak_bytes"], rep["totals"]["peak_live_bytes"], "program %d: its total" % seed)
 
 
 @case("estimates at the peak, while sampling")
