@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "src/export/text.h"
+#include "src/export/site_title.h"
 #include "src/model/twins.h"
 #include "src/util/units.h"
 
@@ -17,7 +17,7 @@ static void row(struct strbuf *out, const struct snapshot *s, const struct snap_
 	column_text(COL_AT_PEAK_SHARE, s, site, style, share);
 	strbuf_printf(out, "%3zu. %7s  %5s%%  %6s  ", rank, bytes, share,
 		units_count(blocks, site->at_peak_blocks));
-	text_title(out, site, style);
+	site_title(out, site, style);
 }
 
 /* The total is less than the peak where several threads made it (heaptop-metrics(7)). */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "src/export/text.h"
+#include "src/export/site_title.h"
 #include "src/model/twins.h"
 #include "src/util/units.h"
 
@@ -82,7 +82,7 @@ static void row(struct strbuf *out, const struct snap_site *site, const struct r
 	strbuf_printf(out, "  %7s  %6s  %7s  %6s  %-4s  ", units_bytes(bytes, site->live_bytes),
 		units_count(blocks, site->live_blocks), units_bytes(peak, site->peak_live_bytes),
 		units_count(maps, site->allocs), snapshot_kind_word(site->kind));
-	text_title(out, site, style);
+	site_title(out, site, style);
 }
 
 /* Those of pools, or all others, in this order. */

@@ -3,7 +3,7 @@
  * pages. */
 #include "src/export/memory.h"
 
-#include "src/export/text.h"
+#include "src/export/site_title.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -54,7 +54,7 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 			units_bytes(bytes, a->pin[i].cost_bytes),
 			units_exact(pages, a->pin[i].pages), units_plural(a->pin[i].pages),
 			units_bytes(live, a->pin[i].live_bytes));
-		text_title(out, site, &style);
+		site_title(out, site, &style);
 	}
 }
 
@@ -77,7 +77,7 @@ static void memory_sites(struct strbuf *out, const struct snapshot *s, const str
 		strbuf_printf(out, "  %7s  of %s%s by ", units_bytes(rss, a->site[i].rss_bytes),
 			units_bytes(size, a->site[i].size_bytes),
 			a->site[i].shared ? ", shared," : "");
-		text_title(out, site, &style);
+		site_title(out, site, &style);
 	}
 }
 

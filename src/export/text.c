@@ -12,6 +12,7 @@
 #include "src/export/launch.h"
 #include "src/export/mapped.h"
 #include "src/export/memory.h"
+#include "src/export/site_title.h"
 #include "src/export/marks.h"
 #include "src/export/text.h"
 #include "src/model/growth.h"
@@ -327,18 +328,6 @@ static void text_frame(struct strbuf *out, const struct frame *f, const struct e
 	strbuf_puts(out, f->inlined ? " [inlined]\n" : "\n");
 }
 
-void text_title(struct strbuf *out, const struct snap_site *site, const struct row_style *style)
-{
-	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
-
-	site_name(site, style, name, sizeof(name));
-	site_place(site, style, place, sizeof(place));
-	strbuf_puts(out, name);
-	if (place[0] && strncmp(name, "?? ", 3) != 0)
-		strbuf_printf(out, " (%s)", place);
-	strbuf_putc(out, '\n');
-}
-
 void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o)
 {
 	strbuf_printf(out, "      at %s\n", site->alloc_function);
@@ -360,7 +349,7 @@ static void text_group(
 	strbuf_printf(out, "     %s call site%s\n", units_exact(count, site->group->sites),
 		units_plural(site->group->sites));
 	strbuf_puts(out, "      in ");
-	text_title(out, site, &style);
+	site_title(out, site, &style);
 }
 
 static void text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,

@@ -7,8 +7,6 @@
 
 /* The options for the part of a report about child `i` of the process. */
 struct export_options export_child_options(const struct export_options *o, size_t i);
-/* Ends a line with a site's name and, unless that is unknown or in the name, its place. */
-void text_title(struct strbuf *out, const struct snap_site *site, const struct row_style *style);
 /* The allocating function, then the stack, one line each. */
 void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o);
 /* The call sites, in the order of the options. */
