@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings of ticks against an independent logger, a second library preloaded behind ours: at each tick of a real
-program at which that was quiet, the live bytes and blocks of each caller are those of the logger. The programs read
-commands from a pipe, and are quiet when they have answered. Arguments: ticks of each program (default 1,000)."""
+"""Recordings against an independent logger, a second library preloaded behind ours: of ticks, at each tick of a real
+program at which that was quiet, and of all events, at random instants, the live bytes and blocks of each caller are
+those of the logger. The programs read commands from a pipe, and are quiet when they have answered. Arguments: ticks, and
+instants, of each program (default 1,000), then parts of the names of cases."""
 
 import bisect
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from proving import HEAPTOP, add_case, behind, check, check_equal, environment, 
 TICKS = int(sys.argv.pop(1)) if sys.argv[1:] else 1000
 DELAY_S = 0.1
 PAUSE_S = 0.15  # a tick or two
+COMMANDS = 400  # of a recording of all events
 RECORD_BYTES = 32
 
 # A program, and its command number N, which it answers with a line.
@@ -72,14 +75,15 @@ def driven(file, log, command, line):
             check(p.stdout.readline(), "the program ended")
             quiet.add(records(log_of(log)))
             time.sleep(PAUSE_S)  # ticks come meanwhile; those that do not are not compared
+            quiet.add(records(log_of(log)))  # it may have freed something after its answer
         p.stdin.close()
         p.stdout.read()
         check_equal(p.wait(60), 0, "status")
     return quiet
 
 
-def states(path, quiet):
-    """By (allocations, frees): live (bytes, blocks) of each caller, when it was quiet."""
+def states(path, quiet=(), wanted=()):
+    """By (allocations, frees): live (bytes, blocks) of each caller, when it was quiet, or when those are wanted."""
     live, sums, counts, out = {}, {}, [0, 0], {}
 
     def add(sign, size, caller):
@@ -88,14 +92,16 @@ def states(path, quiet):
         sums[caller] = (size_of + sign * size, blocks + sign)
 
     with open(path, "rb") as f:
-        for n, (addr, size, caller, kind) in enumerate(struct.iter_unpack("4Q", f.read((max(quiet) + 1) * RECORD_BYTES))):
-            if n in quiet:
+        for n, (addr, size, caller, kind) in enumerate(struct.iter_unpack("4Q", f.read())):
+            if n in quiet or tuple(counts) in wanted:
                 out[tuple(counts)] = {c: v for c, v in sums.items() if v != (0, 0)}
             if kind == 1:
                 live[addr] = (size, caller)
                 add(1, size, caller)
             elif addr in live:
                 add(-1, *live.pop(addr))
+            elif kind == 0:
+                break  # the rest of the file is not written
     return out
 
 
@@ -134,7 +140,42 @@ def agree(name):
     print("# %s: %d ticks agree" % (name, same))
 
 
+def evented(file, log, command, line):
+    """Runs the program for some commands, and records all of its events. Its time, in seconds."""
+    logger = behind(scratch, "logger.so", EVENT_LOG=log, PYTHONMALLOC="malloc")
+    done = run([HEAPTOP, "--record-events", file, "--lossless", "--report", "-o", "/dev/null", "--", logger, *command],
+               stdin="".join(line % n for n in range(COMMANDS)).encode())
+    check_equal((done.returncode, b"lost" in done.stderr), (0, False), "status, and loss: " + done.stderr.decode())
+    return moment(file, "end")["time"]["uptime_ns"] / 1e9
+
+
+def moment(file, at):
+    done = run([HEAPTOP, "-r", file, "--format", "json", "--top", "0", *(["--at", at] if at != "end" else [])])
+    if done.returncode and b"before the first" in done.stderr:
+        return None
+    check_equal(done.returncode, 0, "status of --at %s: %s" % (at, done.stderr.decode()))
+    return json.loads(done.stdout)
+
+
+def agree_events(name):
+    command, line = PROGRAMS[name]
+    file, log, dice, moments = os.path.join(scratch, name + ".events"), os.path.join(scratch, "all-" + name), random.Random(1), []
+    seconds = evented(file, log, [need(command[0]), *command[1:]], line)
+    for _ in range(TICKS):
+        at = "%.6fs" % (dice.random() * seconds)
+        rep = moment(file, at)
+        if rep:
+            moments.append((at, (rep["totals"]["allocs"], rep["totals"]["frees"]), callers(rep)))
+    known = states(log_of(log), wanted={counts for _, counts, _ in moments})
+    for at, counts, got in moments:
+        check(counts in known, "at %s there are %d allocations and %d frees, which the logger never had" % (at, *counts))
+        check_equal(got, known[counts], "live by caller at " + at)
+    check(len(moments) > TICKS // 2, "only %d instants" % len(moments))
+    print("# %s: %d instants agree, %d of them different" % (name, len(moments), len(known)))
+
+
 for _name in PROGRAMS:
     add_case("a logger agrees at the ticks of " + _name, lambda name=_name: agree(name))
+    add_case("a logger agrees at instants of all events of " + _name, lambda name=_name: agree_events(name))
 
 run_cases()
