@@ -186,6 +186,7 @@ static int claim_whole(struct segment *s, int fd, const char *path)
 		return 1;
 	/* Relaxed: the header was read by edge MAGIC, and only one image claims it. */
 	if (ht_cas_relaxed_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
+		segment_file_dump(s, fd);
 		append(own_path, own_path + sizeof(own_path), path);
 		return 0;
 	}
@@ -340,6 +341,8 @@ static int create_named(struct segment *s, const char *dir, struct segment_ident
 			rc = ftruncate((int)fd, 0);
 			rc = segment_create(s, (int)fd, SEGMENT_SMALL, id);
 		}
+		if (rc == 0)
+			segment_file_dump(s, (int)fd);
 		syscall(SYS_close, fd);
 		if (rc != 0)
 			syscall(SYS_unlinkat, AT_FDCWD, path, 0);

@@ -37,6 +37,7 @@
 #include "preload/unwind_cfi.h"
 #include "preload/wrong_free.h"
 #include "shm/before.h"
+#include "shm/core_view.h"
 #include "shm/kernel.h"
 #include "shm/mapping.h"
 
@@ -240,6 +241,7 @@ void lifecycle_unmap(void)
 	if (left.header && left.header == state_segment.header) {
 		state_segment.header = NULL;
 		state_segment.places = NULL;
+		core_view_forget(&state_segment);
 		state_segment.bytes = 0;
 	}
 	segment_unmap(&left);
@@ -473,6 +475,7 @@ static bool child_settle(void)
 	int saved = errno;
 
 	state_thread.forking = FORK_NONE;
+	core_view_forget(&state_segment);
 	if (way == FORK_CLEAN)
 		follows = follow();
 	else if (way == FORK_INSIDE)

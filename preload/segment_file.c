@@ -8,6 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/environment.h"
+#include "shm/segment.h"
+
 bool segment_file_is_ours(int fd)
 {
 	struct stat st;
@@ -27,4 +30,12 @@ void segment_file_remove(const char *path)
 	if (segment_file_is_ours((int)fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
 		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 	syscall(SYS_close, fd);
+}
+
+void segment_file_dump(struct segment *s, int fd)
+{
+	const char *choice = environment_variable("HEAPTOP_CORE");
+
+	if (choice && choice[0] == '1' && choice[1] == '\0')
+		(void)segment_dump(s, fd);
 }

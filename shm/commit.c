@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "shm/backoff.h"
+#include "shm/core_view.h"
 #include "shm/mapping.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -58,6 +59,7 @@ static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
 		return false;
 	}
 	backoff_reset(&h->commit_streak);
+	core_view_add(s, at, bytes);
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "shm/commit.h"
+#include "shm/core_view.h"
 #include "shm/live_pieces.h"
 #include "shm/private.h"
 #include "shm/mapping.h"
@@ -314,11 +315,40 @@ int segment_map_header(struct segment *s, int fd)
 	return map_checked(s, fd, &st);
 }
 
+/* Adds what was committed before there was a view. */
+static void committed_add(const struct segment *s)
+{
+	uint64_t units = s->header->region[HT_REGION_RINGS].offset / HT_COMMIT_BYTES;
+
+	for (unsigned i = 0; i < HT_REGION_COUNT; i++)
+		if (i != HT_REGION_PIECES && s->part[i].pages > 0)
+			core_view_add(s, s->header->region[i].offset,
+				(uint64_t)s->part[i].pages * COMMIT_PAGE);
+	for (uint64_t unit = 0; unit < units; unit++)
+		if (commit_has(s, unit * HT_COMMIT_BYTES))
+			core_view_add(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES);
+}
+
+int segment_dump(struct segment *s, int fd)
+{
+	int rc = core_view_map(s, fd);
+
+	if (rc != 0)
+		return rc;
+	committed_add(s);
+	/* Its pages are committed one by one: a dump would allocate the others. */
+	rc = commit_pages(s, 0, HT_HEADER_BYTES);
+	if (rc != 0)
+		core_view_unmap(s);
+	return rc;
+}
+
 void segment_unmap(struct segment *s)
 {
 	if (s->places)
 		private_unmap(s->places, places_bytes(s));
 	s->places = NULL;
+	core_view_unmap(s);
 	mapping_unmap(s);
 }
 

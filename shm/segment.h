@@ -38,6 +38,9 @@ int segment_create(
 /* Maps an existing segment for writing. 0, -EPROTO when it is not a segment of this version, or
  * -errno. */
 int segment_map(struct segment *s, int fd);
+/* Has core dumps of this process contain what is committed in the segment, now and later
+ * (shm/core_view.h). One thread, before the first block. 0, or -errno and they do not. */
+int segment_dump(struct segment *s, int fd);
 /* Maps its header only. */
 int segment_map_header(struct segment *s, int fd);
 void segment_unmap(struct segment *s);

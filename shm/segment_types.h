@@ -19,6 +19,7 @@ struct segment_part {
 	uint32_t streak, pass; /* refusals of more (shm/backoff.h) */
 	uint32_t pages; /* populated: at the region's start (shm/commit.c), or of pieces; only ever
 			   raised */
+	uint32_t added; /* ranges of all regions in the core view, in the first part only */
 };
 
 /* The place of a piece of the live table in this process, by the hash of the addresses that it
@@ -45,6 +46,7 @@ struct segment {
 	 * below extent_32 + extent_short are stored in one entry. */
 	uint64_t extent_16, extent_32, extent_64, extent_short;
 	uint64_t most; /* the most address space that it may take; 0: no limit */
+	char *core_view; /* offset 0 of the view for core dumps (shm/core_view.h); NULL: none */
 	struct segment_part part[HT_REGION_COUNT];
 };
 

@@ -23,7 +23,7 @@
 
 static int refuse(char *message, const struct core *c, const char *why)
 {
-	snprintf(message, CORE_MESSAGE_MAX, "%.80s: %.160s", c->path, why);
+	snprintf(message, CORE_MESSAGE_MAX, "%.80s: %.170s", c->path, why);
 	return -ENODATA;
 }
 
@@ -104,25 +104,45 @@ static int note_take(struct core_account *a, const struct core *c)
 	return rc;
 }
 
-/* Whether the core has the beginning of this segment: then HEAPTOP_CORE put all of it there. */
-static bool has_header(const struct core *c, const char *path, uint64_t *file_bytes)
+/* Whether the core was cut short within what it has of this file. */
+static bool is_cut(const struct core *c, const char *path)
 {
-	const size_t at = offsetof(struct ht_header, segment_bytes);
+	for (size_t i = 0; i < c->loads; i++) {
+		const struct core_load *l = &c->load[i];
 
-	for (size_t i = 0; i < c->files; i++) {
-		const struct core_file *f = &c->file[i];
-		uint64_t magic = 0;
-
-		if (f->offset != 0 || strcmp(f->path, path) != 0 ||
-			core_read_own(c, f->start, &magic, sizeof(magic)) != sizeof(magic) ||
-			magic != HT_MAGIC)
-			continue;
-		if (core_read_own(c, f->start + at, file_bytes, sizeof(*file_bytes)) ==
-				sizeof(*file_bytes) &&
-			*file_bytes <= ACCOUNT_MOST)
+		if (l->cut > 0 && l->file && strcmp(c->file[l->file - 1].path, path) == 0)
 			return true;
 	}
 	return false;
+}
+
+/* What the core itself has of a segment. */
+struct inside {
+	bool header; /* its beginning: then HEAPTOP_CORE put all of it there */
+	bool cut; /* but no longer all */
+	uint64_t file_bytes; /* of the segment */
+};
+
+static bool has_header(const struct core *c, const struct core_file *f, uint64_t *file_bytes)
+{
+	const uint64_t at = f->start + offsetof(struct ht_header, segment_bytes);
+	uint64_t magic = 0;
+
+	return f->offset == 0 &&
+	       core_read_own(c, f->start, &magic, sizeof(magic)) == sizeof(magic) &&
+	       magic == HT_MAGIC &&
+	       core_read_own(c, at, file_bytes, sizeof(*file_bytes)) == sizeof(*file_bytes) &&
+	       *file_bytes <= ACCOUNT_MOST;
+}
+
+static struct inside inside_of(const struct core *c, const char *path)
+{
+	struct inside in = { .cut = is_cut(c, path) };
+
+	for (size_t i = 0; i < c->files && !in.header; i++)
+		if (strcmp(c->file[i].path, path) == 0)
+			in.header = has_header(c, &c->file[i], &in.file_bytes);
+	return in;
 }
 
 /* Copies what the core has of one mapping of a segment. 0 or -errno. */
@@ -194,10 +214,11 @@ static void segments_find(struct segments *s, const struct core *c)
 }
 
 /* The file that the core names, without what the kernel adds to the name of an unlinked one. */
-static int file_take(struct core_account *a, const struct core *c, const char *path, char *message)
+static int file_take(
+	struct core_account *a, const struct core *c, const char *path, bool cut, char *message)
 {
 	size_t len = strlen(path), tail = strlen(DELETED);
-	char why[160];
+	char why[192];
 
 	snprintf(a->path, sizeof(a->path), "%s", path);
 	if (len > tail && len < sizeof(a->path) && strcmp(path + len - tail, DELETED) == 0)
@@ -205,17 +226,17 @@ static int file_take(struct core_account *a, const struct core *c, const char *p
 	if (access(a->path, F_OK) == 0)
 		return 0;
 	snprintf(why, sizeof(why),
-		"its segment %.80s is not here (if you have a copy: heaptop -r CORE COPY)",
-		a->path);
+		"%sits segment %.80s is not here (if you have a copy: heaptop -r CORE COPY)",
+		cut ? "cut short in its account, and " : "", a->path);
 	return refuse(message, c, why);
 }
 
 static int candidate_take(
 	struct core_account *a, const struct core *c, const char *path, char *message)
 {
-	uint64_t file_bytes;
-	int rc = has_header(c, path, &file_bytes) ? loads_take(a, c, path, file_bytes)
-						  : file_take(a, c, path, message);
+	struct inside in = inside_of(c, path);
+	int rc = in.header && !in.cut ? loads_take(a, c, path, in.file_bytes)
+				      : file_take(a, c, path, in.cut, message);
 
 	if (rc == 0)
 		rc = core_agree_check(c, a->path, message);

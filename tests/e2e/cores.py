@@ -3,6 +3,7 @@
 """Core files: what is reported of one is what was reported of the program in the same state; what does not belong
 together is refused, and what is missing is said."""
 
+import contextlib
 import glob
 import gzip
 import json
@@ -12,15 +13,16 @@ import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 
-from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, scratch,
+from proving import (HEAPTOP, Skip, case, check, check_equal, environment, need, run, run_cases, scratch,
                      target)
 from scanning import Waiting
 
 # What differs between a scan of a process and one of its core.
 OF_THE_WAY = ("how", "stop_ns", "scan_ns", "scanned_bytes", "unread_bytes", "at_ns")
 OF_THE_MOMENT = ("peak_ns",)  # at a peak that still holds: now
-PYTHON = "import gc; gc.collect(); keep = [{'n': str(i)} for i in range(2000)]; print('ready', flush=True); input()"
+PYTHON = "import ctypes, gc; gc.collect(); keep = [{'n': str(i)} for i in range(2000)]; print('ready', flush=True); input()"
 
 
 # gdb before 14 drops zmm16 to zmm31, and more, on processors whose XSAVE layout is not Intel's.
@@ -86,7 +88,7 @@ def check_cut(path):
     """Cuts the core shorter and shorter. How often it opened."""
     whole = os.path.getsize(path)
     opened = 0
-    for length in (*(whole * i // 10 // 4096 * 4096 for i in (9, 5, 1)), *range(4 * 4096, 0, -4096)):
+    for length in (*(whole * i // 10 // 4096 * 4096 for i in (9, 7, 5, 1)), *range(4 * 4096, 0, -4096)):
         os.truncate(path, length)
         done = run([HEAPTOP, "--leak-check", "-r", path])
         said = done.stderr.decode() if done.returncode else done.stdout.decode()
@@ -117,7 +119,7 @@ def rules():
 
 @case("it has them of a python with its own memory and C libraries")
 def python():
-    check_gcore(need("python3"), "-c", PYTHON, options=NO_VECTORS, PYTHONMALLOC="malloc")
+    check_gcore(need("python3"), "-I", "-S", "-c", PYTHON, options=NO_VECTORS, PYTHONMALLOC="malloc")
 
 
 def saved(program, *options):
@@ -186,11 +188,8 @@ def data_of(path, start, end):
             start = hole
 
 
-def with_segment(saved_core, segment, out):
-    """The core as a kernel writes it that dumps the committed parts of the mapped segment: loads in place of notes of
-    ours."""
-    with open(saved_core, "rb") as f:
-        core = f.read()
+def parsed(core):
+    """Program headers, notes and mapped files of a core."""
     count = struct.unpack_from("<H", core, 56)[0]
     offset = struct.unpack_from("<Q", core, 32)[0]
     headers = [struct.unpack_from("<IIQQQQQQ", core, offset + 56 * i) for i in range(count)]
@@ -204,6 +203,23 @@ def with_segment(saved_core, segment, out):
             paths = core[body + 16 + 24 * n:body + desc].split(b"\0")
             files = [(struct.unpack_from("<QQQ", core, body + 16 + 24 * i), paths[i].decode()) for i in range(n)]
         at = body + (desc + 3) // 4 * 4
+    return headers, core[note[2]:note[2] + note[5]], files
+
+
+def account_in(path, segment):
+    """Where in a core the last part of its account is."""
+    with open(path, "rb") as f:
+        headers, _, files = parsed(f.read())
+    mapped = {start for (start, _, _), name in files if name == segment}
+    return max(h[2] for h in headers if h[0] == 1 and h[3] in mapped and h[5] > 0)
+
+
+def with_segment(saved_core, segment, out):
+    """The core as a kernel writes it that dumps the committed parts of the mapped segment: loads in place of notes of
+    ours."""
+    with open(saved_core, "rb") as f:
+        core = f.read()
+    headers, notes, files = parsed(core)
     parts = [(h[3], h[1], core[h[2]:h[2] + h[5]], h[6]) for h in headers if h[0] == 1]
     mapped = {start for (start, _, _), path in files if path == segment}
     parts = [p for p in parts if p[0] not in mapped]
@@ -211,7 +227,6 @@ def with_segment(saved_core, segment, out):
         if path == segment:
             at = pages * 4096
             parts += [(start + o - at, 6, d, len(d)) for o, d in data_of(segment, at, at + end - start)]
-    notes = core[note[2]:note[2] + note[5]]
     begin = 64 + 56 * (len(parts) + 1)
     table, data = struct.pack("<IIQQQQQQ", 4, 0, begin, 0, 0, len(notes), 0, 4), notes
     for address, rights, content, size in sorted(parts):
@@ -250,18 +265,33 @@ def save_gdb():
         os.unlink(path)
 
 
-@case("a core of the kernel has them, and says what killed the program")
-def kernel():
+@contextlib.contextmanager
+def kernel_cores():
+    """A folder where the kernel writes cores."""
     with open("/proc/sys/kernel/core_pattern", encoding="ascii") as f:
         pattern = f.read().strip()
     if "/" in pattern or pattern.startswith("|") or "%" in pattern:
         raise Skip("core_pattern is not a plain name: " + pattern)
     if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
         raise Skip("cores are limited (ulimit -c)")
-    folder = os.path.join(scratch, "kernel")
-    os.mkdir(folder)
-    command = ["sh", "-c", "ulimit -c unlimited; cd %s; exec %s wait" % (folder, target("leaks"))]
-    with Waiting(*command) as program:
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        yield folder
+
+
+def crashing(folder, *command):
+    return ["sh", "-c", "ulimit -c unlimited; cd %s; exec \"$@\"" % folder, "sh", *command]
+
+
+def core_in(folder):
+    path = (glob.glob(folder + "/*") or [None])[0]
+    if not path:
+        raise Skip("the kernel wrote no core")
+    return path
+
+
+@case("a core of the kernel has them, and says what killed the program")
+def kernel():
+    with kernel_cores() as folder, Waiting(*crashing(folder, target("leaks"), "wait"), HEAPTOP_CORE="1") as program:
         segment = segment_of(program.pid)
         stopped(program)
         live = report_of("-a", str(program.pid))
@@ -269,27 +299,27 @@ def kernel():
         os.kill(program.pid, signal.SIGSEGV)
         os.kill(program.pid, signal.SIGCONT)
         program.process.wait(60)
-        path = (glob.glob(folder + "/" + pattern + "*") or [None])[0]
-        if not path:
-            raise Skip("the kernel wrote no core")
-        core = report_of("-r", path)
+        path = core_in(folder)
+        check_equal(blocks_of(segment), before, "blocks of the segment's file after the dump")
+        core = report_of("-r", path, segment)
         check_same(core, live)
         check_equal(core["process"]["signal"], "SIGSEGV", "signal")
-        check_equal(blocks_of(segment), before, "blocks of the segment's file")
+        check_equal(blocks_of(segment), before, "blocks of the segment's file after reading")
+        os.rename(segment, segment + ".away")
+        check_same(report_of("-r", path), live)
+        os.truncate(path, account_in(path, segment))
+        check("cut short in its account, and its segment" in refusal("-r", path), "the account is cut")
+        os.rename(segment + ".away", segment)
         check(check_cut(path) > 3, "cut short it does not open")
 
 
 @case("a python that crashes has its cache in the core, as the manual's tour says")
 def python_crash():
-    folder = os.path.join(scratch, "crashed")
-    os.mkdir(folder)
     code = "import ctypes; cache = [bytearray(1000 + i) for i in range(5000)]; ctypes.string_at(0)"
-    run(["sh", "-c", "ulimit -c unlimited; cd %s && LD_PRELOAD=%s exec %s -c '%s'" % (
-        folder, LIBRARY, need("python3"), code)])
-    path = (glob.glob(folder + "/core*") or [None])[0]
-    if not path:
-        raise Skip("the kernel wrote no core here (core_pattern, ulimit -c)")
-    core = report_of("-r", path)
+    with kernel_cores() as folder:
+        run([HEAPTOP, "--report", "-o", "/dev/null", "--", *crashing(folder, need("python3"), "-I", "-S", "-c", code)],
+            env=environment(HEAPTOP_CORE="1"))
+        core = report_of("-r", core_in(folder))
     check_equal(core["process"]["signal"], "SIGSEGV", "signal")
     blocks = [s["live_blocks"] for s in core["sites"] if "PyByteArray_Resize" in str(s["stack"])]
     check(5000 in blocks, "PyByteArray_Resize has %s blocks" % blocks)
