@@ -303,6 +303,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' SOAK=1 tests/e2e/at_peak.py
 	$(Q)B='$(B)' tests/soak/diff_programs.py
 	$(Q)B='$(B)' tests/soak/tick_instants.py
+	$(Q)B='$(B)' tests/soak/core_programs.py
 	$(Q)B='$(B)' tests/soak/retained.py
 	$(Q)B='$(B)' tests/soak/attach_servers.py
 	$(Q)B='$(B)' tests/soak/attach_glibc.py

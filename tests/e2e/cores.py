@@ -3,38 +3,18 @@
 """Core files: what is reported of one is what was reported of the program in the same state; what does not belong
 together is refused, and what is missing is said."""
 
-import contextlib
-import glob
 import gzip
-import json
 import os
-import resource
-import shutil
 import signal
 import struct
 import subprocess
-import tempfile
 
-from proving import (HEAPTOP, Skip, case, check, check_equal, environment, need, run, run_cases, scratch,
-                     target)
+from dumping import (NO_VECTORS, blocks_of, check_same, core_in, crashing, gcore_of, kernel_cores, report_of, saved,
+                     segment_of, stopped)
+from proving import HEAPTOP, case, check, check_equal, environment, need, run, run_cases, scratch, target
 from scanning import Waiting
 
-# What differs between a scan of a process and one of its core.
-OF_THE_WAY = ("how", "stop_ns", "scan_ns", "scanned_bytes", "unread_bytes", "at_ns")
-OF_THE_MOMENT = ("peak_ns",)  # at a peak that still holds: now
 PYTHON = "import ctypes, gc; gc.collect(); keep = [{'n': str(i)} for i in range(2000)]; print('ready', flush=True); input()"
-
-
-# gdb before 14 drops zmm16 to zmm31, and more, on processors whose XSAVE layout is not Intel's.
-NO_VECTORS = ("--leak-roots", "registers,stacks,tls,globals,maps")
-
-
-def report_of(*options):
-    out = os.path.join(scratch, "report.json")
-    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, *options])
-    check_equal(done.returncode, 0, "status of %s: %s" % (options, done.stderr.decode()))
-    with open(out, encoding="utf-8") as f:
-        return json.load(f)
 
 
 def refusal(*options):
@@ -44,44 +24,11 @@ def refusal(*options):
     return done.stderr.decode()
 
 
-def check_same(core, live):
-    totals = {k: v for k, v in live["totals"].items() if k not in OF_THE_MOMENT}
-    check_equal({k: core["totals"][k] for k in totals}, totals, "totals")
-    for key, value in live["leaks"].items():
-        if key not in OF_THE_WAY:
-            check_equal(core["leaks"].get(key), value, key)
-    check_equal(core["leaks"]["how"], "core file", "how")
-    names = [(s["id"], s["live_bytes"], [f.get("function") for f in s["stack"]]) for s in live["sites"]]
-    check_equal([(s["id"], s["live_bytes"], [f.get("function") for f in s["stack"]]) for s in core["sites"]], names,
-                "call sites")
-
-
-def segment_of(pid):
-    with open("/proc/%d/maps" % pid, encoding="ascii") as f:
-        return next(line.split()[5] for line in f if "/heaptop-" in line)
-
-
-def blocks_of(path):
-    return os.stat(path).st_blocks
-
-
-def stopped(program):
-    """The program stands still from now on."""
-    os.kill(program.pid, signal.SIGSTOP)
-    os.waitpid(program.pid, os.WUNTRACED)
-
-
 def dumped(program, *options):
     """A core by gcore, and what was said of the program in the same stop."""
-    need("gcore")
     stopped(program)
     live = report_of(*options, "-a", str(program.pid))
-    path = os.path.join(scratch, "core")
-    done = subprocess.run(["gcore", "-o", path, str(program.pid)], capture_output=True, env=environment(), check=False)
-    path = "%s.%d" % (path, program.pid)
-    if not os.path.exists(path):
-        raise Skip("gcore: " + done.stderr.decode()[-200:])
-    return path, live
+    return gcore_of(program.pid), live
 
 
 def check_cut(path):
@@ -119,16 +66,7 @@ def rules():
 
 @case("it has them of a python with its own memory and C libraries")
 def python():
-    check_gcore(need("python3"), "-I", "-S", "-c", PYTHON, options=NO_VECTORS, PYTHONMALLOC="malloc")
-
-
-def saved(program, *options):
-    """What --save writes."""
-    path = os.path.join(scratch, "saved")
-    done = run([HEAPTOP, "--save", path, *options, "-a", str(program.pid)])
-    check_equal((done.returncode, done.stderr), (0, b""), "the end of --save")
-    check_equal(oct(os.stat(path).st_mode), "0o100600", "its mode")
-    return path, done.stdout.decode()
+    check_gcore(need("python3"), "-S", "-c", PYTHON, options=NO_VECTORS, PYTHONMALLOC="malloc", HEAPTOP_DEPTH="16")
 
 
 @case("what is saved of a copy needs nothing else, has the same leaks, and is small")
@@ -263,30 +201,6 @@ def save_gdb():
         text = done.stdout.decode()
         check("in main (" in text and "hold_general (" in text, text + done.stderr.decode())
         os.unlink(path)
-
-
-@contextlib.contextmanager
-def kernel_cores():
-    """A folder where the kernel writes cores."""
-    with open("/proc/sys/kernel/core_pattern", encoding="ascii") as f:
-        pattern = f.read().strip()
-    if "/" in pattern or pattern.startswith("|") or "%" in pattern:
-        raise Skip("core_pattern is not a plain name: " + pattern)
-    if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
-        raise Skip("cores are limited (ulimit -c)")
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        yield folder
-
-
-def crashing(folder, *command):
-    return ["sh", "-c", "ulimit -c unlimited; cd %s; exec \"$@\"" % folder, "sh", *command]
-
-
-def core_in(folder):
-    path = (glob.glob(folder + "/*") or [None])[0]
-    if not path:
-        raise Skip("the kernel wrote no core")
-    return path
 
 
 @case("a core of the kernel has them, and says what killed the program")
