@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/far/agent_file.h"
+#include "src/far/agent_scan.h"
 #include "src/far/channel.h"
 #include "src/far/moment.h"
 #include "src/far/shadow.h"
@@ -21,13 +22,15 @@
 /* A new image maps its segment only once it is loaded, so a single look proves nothing. */
 #define REPLACED_AFTER 2u
 #define THREADS_MOST   FAR_NAMES_MAX
-#define LOOK_MS	       500 /* between looks at `stop` */
+#define LOOK_MS	       500 /* between looks at `stop`, */
+#define SCAN_LOOK_MS   50 /* and at a scan */
 
 struct serving {
 	const struct far_agent *agent;
 	struct far_channel line;
 	struct far_shadow *shadow;
 	struct far_file file;
+	struct far_agent_scan scan;
 	struct read_identity identity;
 	struct bytes out;
 	struct read_thread *thread;
@@ -55,7 +58,8 @@ static int hello_send(struct serving *s)
 		.order = *(const uint8_t *)&one,
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
 		.segment_bytes = read_file_bytes(s->agent->segment),
-		.sends_files = s->agent->sends_files };
+		.sends_files = s->agent->sends_files,
+		.steers = s->agent->steer != NULL };
 	struct utsname u;
 
 	snprintf(h.version, sizeof(h.version), "%s", HEAPTOP_VERSION);
@@ -203,6 +207,10 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 		return tick_send(s);
 	case FAR_FILE:
 		return file_send(s, f);
+	case FAR_SCAN:
+	case FAR_CANCEL:
+	case FAR_GET:
+		return far_agent_scan_take(&s->scan, &s->line, f);
 	default:
 		return -EPROTO;
 	}
@@ -225,7 +233,11 @@ static int serve(struct serving *s)
 				return rc;
 		}
 		if (rc == 0)
-			rc = is_stopped(s) ? -EINTR : far_channel_fill(&s->line, LOOK_MS);
+			rc = far_agent_scan_report(&s->scan, &s->line);
+		if (rc == 0)
+			rc = is_stopped(s) ? -EINTR
+					   : far_channel_fill(&s->line,
+						     s->scan.runs ? SCAN_LOOK_MS : LOOK_MS);
 		if (rc > 0 || (rc == -EINTR && !is_stopped(s)))
 			rc = 0;
 	}
@@ -243,7 +255,7 @@ static bool parts_make(struct serving *s)
 
 int far_agent_serve(const struct far_agent *a, int in, int out)
 {
-	struct serving s = { .agent = a, .file = FAR_FILE_NONE };
+	struct serving s = { .agent = a, .file = FAR_FILE_NONE, .scan = { .steer = a->steer } };
 	int rc = read_identity(a->segment, &s.identity);
 
 	if (rc == 0 && !parts_make(&s))
@@ -253,6 +265,8 @@ int far_agent_serve(const struct far_agent *a, int in, int out)
 	s.line.stop = a->stop;
 	if (rc == 0)
 		rc = serve(&s);
+	if (a->steer)
+		a->steer->leave(a->steer->ctx);
 	far_channel_free(&s.line);
 	far_file_close(&s.file);
 	far_shadow_free(s.shadow);

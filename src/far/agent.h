@@ -2,13 +2,15 @@
 /*
  * The side beside the program: answers one desk. It reads the one segment that it was given and
  * what the kernel says of that process, and sends nothing else: no path, number or command that
- * comes from the desk is opened, but files that the process itself has mapped. Main thread.
+ * comes from the desk is opened, but files that the process itself has mapped. It acts on the
+ * program only if its own user allowed that. Main thread.
  */
 #ifndef SRC_FAR_AGENT_H
 #define SRC_FAR_AGENT_H
 
 #include <stdatomic.h>
 
+#include "src/far/steer.h"
 #include "src/read/read.h"
 
 struct far_agent {
@@ -16,6 +18,7 @@ struct far_agent {
 	pid_t pid; /* as we see it; 0: it is not visible from here */
 	const atomic_bool *stop; /* once it is true, serving ends; or NULL */
 	bool sends_files; /* object files that it has mapped, for their symbols */
+	const struct far_steer *steer; /* NULL: it may only read */
 };
 
 /*

@@ -16,10 +16,13 @@
 #include "src/util/error_hint.h"
 #include "src/util/text.h"
 
-#define LAST_MS 500 /* for what a peer that has ended said last */
-#define SEND_MS 10000 /* a peer that takes nothing for so long is lost */
-#define TAKE_MS 200 /* after the deadline, from a peer that sends without end */
-#define BANNERS 16u /* readings of what a stranger says, at most */
+#define SILENT_NS      UINT64_C(3000000000) /* a wait of so long is said */
+#define LAST_MS	       500 /* for what a peer that has ended said last */
+#define SEND_MS	       10000 /* a peer that takes nothing for so long is lost */
+#define TAKE_MS	       200 /* after the deadline, from a peer that sends without end */
+#define FAR_FOUND_MOST (UINT64_C(64) << 20) /* bytes of what a scan found */
+#define LISTEN_READS   64u /* at a time: who sends without end is not listened to without end */
+#define BANNERS	       16u /* readings of what a stranger says, at most */
 
 /* What is awaited, besides a tick. */
 struct wanted_file {
@@ -35,6 +38,10 @@ struct far_desk {
 	struct far_mirror *mirror;
 	struct far_moment moment;
 	bool greeted, asked;
+	bool fresh; /* a tick came that far_desk_tick has not reported */
+	uint64_t asked_ns, heard_ns; /* CLOCK_MONOTONIC */
+	uint64_t heard_at_ns; /* CLOCK_REALTIME */
+	struct far_desk_scan scan;
 	struct wanted_file file;
 	char ended[FAR_PEER_MESSAGE]; /* empty: connected */
 };
@@ -99,6 +106,7 @@ static int tick_take(struct far_desk *d, struct bytes_cursor *c)
 	if (rc == 0)
 		rc = far_mirror_commit(d->mirror);
 	d->asked = false;
+	d->fresh = true;
 	d->moment.here_ns = clock_monotonic_ns();
 	return rc ? mirror_failed(d, rc) : 1;
 }
@@ -166,6 +174,9 @@ static int frame_take(struct far_desk *d, const struct far_frame *f)
 		return tick_take(d, &c);
 	case FAR_PIECE:
 		return piece_take(d, &c);
+	case FAR_SCANNING:
+	case FAR_FOUND:
+		return far_desk_scan_frame(&d->scan, &d->line, f, FAR_FOUND_MOST);
 	case FAR_END:
 		text_clean(line, sizeof(line), (const char *)f->data, f->len);
 		return end(d, -EPIPE, line);
@@ -229,6 +240,10 @@ static int step(struct far_desk *d, int timeout_ms)
 	far_peer_listen(&d->peer, 0);
 	if (rc == -EINTR)
 		return rc;
+	if (rc == 1) {
+		d->heard_ns = clock_monotonic_ns();
+		d->heard_at_ns = clock_realtime_ns();
+	}
 	/* What came before the end is taken. */
 	taken = frames_take(d);
 	if (taken < 0 || (rc < 0 && taken == 0)) {
@@ -245,6 +260,8 @@ static int ask(struct far_desk *d)
 
 	if (rc != 0)
 		failed(d, rc);
+	if (!d->asked)
+		d->asked_ns = clock_monotonic_ns();
 	d->asked = rc == 0;
 	return rc;
 }
@@ -273,6 +290,7 @@ static int first_tick(struct far_desk *d, int timeout_ms)
 		rc = step(d, timeout_ms);
 	if (rc == -ETIMEDOUT)
 		end(d, rc, "nothing comes from there");
+	d->fresh = false;
 	return rc == 1 ? 0 : rc;
 }
 
@@ -311,6 +329,7 @@ void far_desk_close(struct far_desk *d)
 	far_peer_close(&d->peer);
 	far_channel_free(&d->line);
 	far_mirror_free(d->mirror);
+	far_desk_scan_free(&d->scan);
 	free(d->moment.threads);
 	free(d);
 }
@@ -344,18 +363,75 @@ static bool is_final(const struct far_desk *d)
 bool far_desk_tick(struct far_desk *d, int timeout_ms)
 {
 	uint64_t until = clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
+	bool fresh = d->fresh;
 	int rc = 0;
 
+	d->fresh = false;
 	if (d->ended[0] || is_final(d) || ask(d) != 0)
-		return false;
+		return fresh;
 	while (rc == 0) {
 		uint64_t now = clock_monotonic_ns();
 
 		if (now > until + TAKE_MS * UINT64_C(1000000))
-			return false;
+			break;
 		rc = step(d, now < until ? (int)((until - now) / 1000000u) + 1 : 0);
 	}
-	return rc == 1;
+	fresh |= d->fresh;
+	d->fresh = false;
+	return fresh;
+}
+
+void far_desk_listen(struct far_desk *d, int timeout_ms)
+{
+	unsigned n = 0;
+
+	while (!d->ended[0] && n++ < LISTEN_READS && step(d, timeout_ms) >= 0)
+		timeout_ms = 0;
+}
+
+int far_desk_fd(const struct far_desk *d)
+{
+	return d->ended[0] ? -1 : d->line.in;
+}
+
+uint64_t far_desk_silent_ns(const struct far_desk *d)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t since = d->heard_ns > d->asked_ns ? d->heard_ns : d->asked_ns;
+
+	return d->asked && now > since + SILENT_NS ? now - since : 0;
+}
+
+uint64_t far_desk_heard_ns(const struct far_desk *d)
+{
+	return d->heard_at_ns;
+}
+
+/* ---- scans there ---- */
+
+int far_desk_scan(struct far_desk *d, const struct bytes *request)
+{
+	int rc;
+
+	if (!d->moment.agent.steers)
+		return -EPERM;
+	if (d->ended[0])
+		return -EPIPE;
+	rc = far_desk_scan_begin(&d->scan, &d->line, request);
+	if (rc != 0)
+		failed(d, rc);
+	return rc;
+}
+
+void far_desk_scan_end(struct far_desk *d)
+{
+	if (!d->ended[0] && far_desk_scan_cancel(&d->scan, &d->line) != 0)
+		failed(d, -EPIPE);
+}
+
+const struct far_desk_scan *far_desk_scanned(const struct far_desk *d)
+{
+	return &d->scan;
 }
 
 int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms)

@@ -6,6 +6,7 @@
 #ifndef SRC_FAR_DESK_H
 #define SRC_FAR_DESK_H
 
+#include "src/far/desk_scan.h"
 #include "src/far/moment.h"
 #include "src/far/peer.h"
 
@@ -29,6 +30,14 @@ const struct far_moment *far_desk_moment(const struct far_desk *d);
  * `timeout_ms` at most. True: the copy is of a new moment.
  */
 bool far_desk_tick(struct far_desk *d, int timeout_ms);
+/* Takes what has come beside ticks, and waits for it `timeout_ms` at most. */
+void far_desk_listen(struct far_desk *d, int timeout_ms);
+/* Readable when there is something to take. */
+int far_desk_fd(const struct far_desk *d);
+/* For how long nothing has come though an answer is due; 0: none is, or it is not late. */
+uint64_t far_desk_silent_ns(const struct far_desk *d);
+/* When the last bytes came: CLOCK_REALTIME. */
+uint64_t far_desk_heard_ns(const struct far_desk *d);
 /* Why nothing more comes: a line; NULL: the connection is there. */
 const char *far_desk_ended(const struct far_desk *d);
 /*
@@ -37,5 +46,15 @@ const char *far_desk_ended(const struct far_desk *d);
  * -errno. After any of these the connection goes on, if it is there.
  */
 int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms);
+
+/*
+ * Asks for a leak scan there, with a request that only src/scan reads. 0, -EPERM: the agent may
+ * only read; -EPIPE or -errno.
+ */
+int far_desk_scan(struct far_desk *d, const struct bytes *request);
+void far_desk_scan_end(struct far_desk *d);
+/* That scan: where `runs` is false, `said.state` says what came of it; valid until the next call of
+ * any of these. */
+const struct far_desk_scan *far_desk_scanned(const struct far_desk *d);
 
 #endif

@@ -131,7 +131,7 @@ static int arguments_make(const struct far_place *w, const char **v, char *via, 
 		v[n++] = w->host;
 	}
 	v[n++] = w->agent;
-	v[n++] = "--serve=-";
+	v[n++] = w->steer ? "--serve=steer" : "--serve=-";
 	v[n++] = w->process;
 	v[n] = NULL;
 	return 0;

@@ -6,6 +6,7 @@
 #ifndef SRC_FAR_PEER_H
 #define SRC_FAR_PEER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,6 +21,7 @@ struct far_place {
 	const char *address, *service; /* of a TCP socket */
 	const char *token; /* which the agent there wants first */
 	const char *agent; /* the command on the other side: "heaptop" */
+	bool steer; /* it is to be allowed to act on the program */
 	const char *process; /* what it is to serve: a number or a name */
 };
 

@@ -31,6 +31,7 @@ void far_hello_put(struct bytes *b, const struct far_hello *h)
 	bytes_add_text(b, h->version);
 	bytes_add_text(b, h->machine);
 	bytes_add_text(b, h->host);
+	bytes_number(b, h->steers);
 }
 
 int far_hello_get(struct bytes_cursor *c, struct far_hello *h)
@@ -44,6 +45,7 @@ int far_hello_get(struct bytes_cursor *c, struct far_hello *h)
 	text_get(c, h->version);
 	text_get(c, h->machine);
 	text_get(c, h->host);
+	h->steers = c->at < c->end && bytes_read(c) != 0; /* not in the first protocol */
 	return checked(c);
 }
 
@@ -78,5 +80,39 @@ int far_piece_get(struct bytes_cursor *c, struct far_piece *p)
 	p->module = bytes_read(c);
 	p->offset = bytes_read(c);
 	p->bytes = bytes_read(c);
+	return checked(c);
+}
+
+void far_scanning_put(struct bytes *b, const struct far_scanning *s)
+{
+	bytes_number(b, s->number);
+	bytes_number(b, s->state);
+	bytes_number(b, s->phase);
+	bytes_number(b, s->read_bytes);
+	bytes_number(b, s->bytes);
+	bytes_add_text(b, s->why);
+}
+
+int far_scanning_get(struct bytes_cursor *c, struct far_scanning *s)
+{
+	s->number = bytes_read(c);
+	s->state = (enum far_scan_state)bytes_read_below(c, FAR_SCAN_REFUSED);
+	s->phase = bytes_read(c);
+	s->read_bytes = bytes_read(c);
+	s->bytes = bytes_read(c);
+	text_get(c, s->why);
+	return checked(c);
+}
+
+void far_part_put(struct bytes *b, const struct far_part *p)
+{
+	bytes_number(b, p->number);
+	bytes_number(b, p->offset);
+}
+
+int far_part_get(struct bytes_cursor *c, struct far_part *p)
+{
+	p->number = bytes_read(c);
+	p->offset = bytes_read(c);
 	return checked(c);
 }

@@ -7,8 +7,10 @@
  *
  *   agent -> desk   FAR_HELLO, once; then for each FAR_NEXT any number of FAR_LINES, one
  *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
+ *                   FAR_SCANNING says how far a scan is, and FAR_FOUND answers FAR_GET.
  *                   FAR_END: a line for the user, the last frame
- *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE
+ *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE. FAR_SCAN, FAR_CANCEL and FAR_GET
+ *                   have the agent act on the program, if its user allowed that
  *
  * FAR_LINES are the lines of 64 bytes of the segment that changed since the last tick, by
  * src/far/lines.h: the desk keeps a copy of the segment (src/far/mirror.h), and all readers of
@@ -24,10 +26,11 @@
 
 #define FAR_MAGIC	"heaptop\x1a"
 #define FAR_MAGIC_BYTES 8u
-#define FAR_PROTOCOL	1u
+#define FAR_PROTOCOL	2u
 #define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
 #define FAR_TEXT_MAX	256u /* of a text */
 #define FAR_PIECE_MAX	(256u << 10) /* of a file */
+#define FAR_REQUEST_MAX 256u /* of what a scan is to do */
 #define FAR_NAMES_MAX	4096u /* of threads */
 #define FAR_NAME_MAX	64u
 
@@ -40,6 +43,11 @@ enum far_type {
 	FAR_TICK = 'K',
 	FAR_FILE = 'F',
 	FAR_PIECE = 'D',
+	FAR_SCAN = 'S',
+	FAR_CANCEL = 'X',
+	FAR_SCANNING = 'I',
+	FAR_GET = 'G',
+	FAR_FOUND = 'R',
 	FAR_END = 'E'
 };
 
@@ -51,6 +59,7 @@ struct far_hello {
 	uint64_t page_bytes;
 	uint64_t segment_bytes;
 	bool sends_files;
+	bool steers; /* it may act on the program: leak scans */
 	char version[FAR_TEXT_MAX], machine[FAR_TEXT_MAX], host[FAR_TEXT_MAX]; /* cleaned */
 };
 
@@ -69,6 +78,29 @@ struct far_piece {
 	uint64_t bytes; /* of the whole file; 0: there is none for the desk */
 };
 
+enum far_scan_state {
+	FAR_SCAN_RUNS,
+	FAR_SCAN_ENDED, /* what it found is complete */
+	FAR_SCAN_REFUSED /* `why` */
+};
+
+/* FAR_SCANNING. FAR_SCAN is the number, which the desk chooses, and then the request, which only
+ * src/scan reads; FAR_CANCEL is empty. */
+struct far_scanning {
+	uint64_t number;
+	enum far_scan_state state;
+	uint64_t phase; /* enum leak_phase */
+	uint64_t read_bytes;
+	uint64_t bytes; /* ended: of what it found */
+	char why[FAR_TEXT_MAX]; /* cleaned */
+};
+
+/* FAR_GET and the head of FAR_FOUND, whose data follow. */
+struct far_part {
+	uint64_t number; /* of the scan */
+	uint64_t offset;
+};
+
 void far_hello_put(struct bytes *b, const struct far_hello *h);
 /* 0 or -EPROTO, as all of these. */
 int far_hello_get(struct bytes_cursor *c, struct far_hello *h);
@@ -76,5 +108,9 @@ void far_tick_put(struct bytes *b, const struct far_tick *t);
 int far_tick_get(struct bytes_cursor *c, struct far_tick *t);
 void far_piece_put(struct bytes *b, const struct far_piece *p);
 int far_piece_get(struct bytes_cursor *c, struct far_piece *p);
+void far_scanning_put(struct bytes *b, const struct far_scanning *s);
+int far_scanning_get(struct bytes_cursor *c, struct far_scanning *s);
+void far_part_put(struct bytes *b, const struct far_part *p);
+int far_part_get(struct bytes_cursor *c, struct far_part *p);
 
 #endif

@@ -36,6 +36,8 @@ struct far_run {
 	struct read_module module; /* the one being searched for */
 	uint32_t modules; /* the next one to search files for; they begin at 1 */
 	bool waits, fetches;
+	struct scan_far scans;
+	char scan_why[FAR_PEER_MESSAGE + 64];
 	char notice[FAR_PEER_MESSAGE + 64];
 };
 
@@ -71,6 +73,7 @@ static int place_make(struct far_run *f, const struct options *o)
 {
 	const char *why = NULL;
 
+	f->place.steer = o->far.steer;
 	f->place.agent = o->far.agent ? o->far.agent : "heaptop";
 	if (o->far.token_file) {
 		if (far_token_read(o->far.token_file, f->token) != 0)
@@ -159,6 +162,56 @@ static void modules_look(struct far_run *f)
 	}
 }
 
+/* ---- leak scans there ---- */
+
+static int scan_begin(void *ctx, const struct bytes *request)
+{
+	struct far_run *f = ctx;
+
+	return far_desk_scan(f->desk, request);
+}
+
+static void scan_cancel(void *ctx)
+{
+	struct far_run *f = ctx;
+
+	far_desk_scan_end(f->desk);
+}
+
+static int scan_take(void *ctx, int timeout_ms, struct leak_progress *progress,
+	struct bytes_cursor *answer, const char **why)
+{
+	struct far_run *f = ctx;
+	const struct far_desk_scan *s = far_desk_scanned(f->desk);
+
+	far_desk_listen(f->desk, timeout_ms);
+	progress->phase = s->said.phase <= LEAK_EXITING ? (unsigned)s->said.phase : LEAK_FOLLOWING;
+	progress->read_bytes = s->said.read_bytes;
+	if (s->runs && !far_desk_ended(f->desk))
+		return 0;
+	if (!s->runs && s->said.state == FAR_SCAN_ENDED) {
+		*answer = bytes_begin(&s->found);
+		return 1;
+	}
+	snprintf(f->scan_why, sizeof(f->scan_why), "%s%s",
+		s->said.state == FAR_SCAN_REFUSED ? "" : "no leak scan: ",
+		s->said.state == FAR_SCAN_REFUSED ? s->said.why : far_desk_ended(f->desk));
+	*why = f->scan_why;
+	return -EPIPE;
+}
+
+static int scan_fd(void *ctx)
+{
+	const struct far_run *f = ctx;
+
+	return far_desk_fd(f->desk);
+}
+
+const struct scan_far *far_run_scans(const struct far_run *f)
+{
+	return f ? &f->scans : NULL;
+}
+
 /* ---- the run ---- */
 
 static int failed(struct far_run *f, int rc)
@@ -178,6 +231,7 @@ int far_run_open(struct far_run **out, const struct options *o)
 	if (!f)
 		return failure_print_errno("cannot connect", -ENOMEM);
 	f->modules = 1;
+	f->scans = (struct scan_far){ f, scan_begin, scan_cancel, scan_take, scan_fd };
 	f->waits = o->batch || o->report || o->headless;
 	f->fetches = !o->far.no_fetch;
 	f->elsewhere = o->far.elsewhere;

@@ -8,6 +8,7 @@
 
 #include "src/far/moment.h"
 #include "src/run/options.h"
+#include "src/scan/scan_far.h"
 
 struct far_run;
 
@@ -19,6 +20,8 @@ const char *far_run_path(const struct far_run *f);
 void far_run_opened(struct far_run *f);
 const struct far_moment *far_run_moment(const struct far_run *f);
 const struct sym_elsewhere *far_run_elsewhere(const struct far_run *f);
+/* Leak scans there, as long as the run. Of NULL: NULL. */
+const struct scan_far *far_run_scans(const struct far_run *f);
 /* Takes what has come, or waits for it where nobody looks at a screen. Before each tick. Of NULL:
  * nothing. */
 void far_run_tick(struct far_run *f);

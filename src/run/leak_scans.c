@@ -11,6 +11,7 @@ struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
 
 	return (struct leak_scan_options){ .pid = pid,
 		.core = core_target_core(o),
+		.far = run_far_scans(r),
 		.roots = o->leak_roots,
 		.heuristics = o->leak_heuristics,
 		.copying = (enum leak_copying)o->leak_copying,

@@ -55,12 +55,18 @@ int option_far_user(struct options *o, const char *value, struct option_error *w
 
 int option_far_serve(struct options *o, const char *value, struct option_error *why)
 {
-	bool is_unix = strncmp(value, "unix:", 5) == 0 && value[5];
-	const char *port = strrchr(value, ':');
+	bool is_unix;
+	const char *port;
 
+	o->far.steers = strncmp(value, "steer", 5) == 0 && (value[5] == ':' || !value[5]);
+	if (o->far.steers)
+		value = value[5] ? value + 6 : "-";
+	is_unix = strncmp(value, "unix:", 5) == 0 && value[5];
+	port = strrchr(value, ':');
 	if (strcmp(value, "-") != 0 && !is_unix && !(port && port > value && port[1]))
-		return refuse(
-			why, "must be - (standard input and output), unix:PATH or ADDRESS:PORT");
+		return refuse(why,
+			"must be - (standard input and output), unix:PATH or ADDRESS:PORT, or "
+			"steer:WHERE");
 	o->far.serve = value;
 	return 0;
 }
@@ -106,8 +112,12 @@ const char *option_far_finish(struct options *o)
 
 	if (f->via && f->url)
 		return "--via and a place on another machine exclude each other";
-	if (f->via)
-		return via_finish(o);
+	if (f->via) {
+		const char *conflict = via_finish(o);
+
+		if (conflict)
+			return conflict;
+	}
 	if (f->serve && o->mode != OPTIONS_ATTACH && o->mode != OPTIONS_RUN)
 		return "--serve requires a COMMAND or a PID";
 	if (f->serve && (o->batch || o->report))
@@ -123,9 +133,16 @@ const char *option_far_finish(struct options *o)
 		       "machine";
 	if (o->mode == OPTIONS_FAR && o->sample.given)
 		return "--sample and --max-overhead apply only to a program on this machine";
-	if (o->mode == OPTIONS_FAR && (o->leak_check || o->record_events))
-		return "a program on another machine cannot be scanned for leaks, or its events "
-		       "recorded";
+	if (o->mode == OPTIONS_FAR && o->record_events)
+		return "the events of a program on another machine cannot be recorded";
+	if (f->steer && !f->via && !(f->url && begins(f->url, "ssh://")))
+		return "--steer requires ssh://HOST/PID or --via (other agents: "
+		       "--serve=steer:WHERE)";
+	if (f->steer && o->readonly)
+		return "--steer acts on the program: not with --readonly";
+	if (o->mode == OPTIONS_FAR && o->leak_check && !f->steer &&
+		(f->via || begins(f->url, "ssh://")))
+		return "leak scans of a program on another machine require --steer";
 	if ((o->mode == OPTIONS_FAR || f->serve) && o->faults)
 		return "--faults requires a program that is watched on this machine";
 	if (o->mode == OPTIONS_FAR && o->free_stacks)

@@ -110,6 +110,8 @@ struct options_far {
 	bool no_fetch; /* take no object files from there */
 	struct sym_elsewhere elsewhere; /* but its `objects` */
 	const char *serve; /* "-", unix:PATH or ADDRESS:PORT; NULL: not the agent */
+	bool steers; /* with `serve`: a desk may have it act on the program */
+	bool steer; /* the desk: start such an agent */
 	bool wait_client; /* the program starts when a desk is there */
 	const char *user; /* to run it as, or NULL */
 };

@@ -417,10 +417,16 @@ struct snapshot *run_final(struct run *r)
 	struct snapshot *s;
 
 	child_poll(r);
+	far_run_tick(r->far);
 	process_tree_poll(r->watch);
 	s = process_tree_final(r->watch, NAMES_TIMEOUT_NS);
 	histories_add(r->past.histories, s);
 	return s;
+}
+
+const struct scan_far *run_far_scans(const struct run *r)
+{
+	return far_run_scans(r->far);
 }
 
 int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds, int max)

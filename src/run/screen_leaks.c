@@ -64,11 +64,6 @@ int screen_leaks_scan(
 	struct scan_control *s = control_of(l, session);
 	int rc = -ENOMEM;
 
-	if (session_is_far(session)) {
-		snprintf(msg, cap,
-			"no scan: its memory is on another machine (there: heaptop -a PID)");
-		return -ENOTSUP;
-	}
 	if (s && !session_alive(session) && !core_target_core(run_options(l->run)))
 		rc = -ESRCH;
 	else if (s)
@@ -79,6 +74,10 @@ int screen_leaks_scan(
 		snprintf(msg, cap, "a scan is running; Esc cancels it");
 	else if (rc == -EALREADY)
 		snprintf(msg, cap, "held at exit: this scan is final (E lets the program end)");
+	else if (rc == -EPERM && session_is_far(session))
+		snprintf(msg, cap,
+			"no scan: the agent there may only read (--steer, or there "
+			"--serve=steer)");
 	else if (rc == -ESRCH && !scan_control_state(s)->last)
 		snprintf(msg, cap, "no scan: the program has ended");
 	else if (rc == -ESRCH)

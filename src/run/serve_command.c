@@ -14,6 +14,7 @@
 
 #include "src/far/agent.h"
 #include "src/far/listen.h"
+#include "src/run/agent_scans.h"
 #include "src/run/attach_choice.h"
 #include "src/run/failure.h"
 #include "src/run/far_token.h"
@@ -30,6 +31,7 @@ struct serve {
 	const atomic_bool *cancelled;
 	int in, out; /* of the first desk */
 	bool sends_files;
+	struct agent_scans *scans; /* NULL: it only reads */
 	char token[FAR_TOKEN_MAX]; /* "": none is asked for */
 };
 
@@ -120,6 +122,7 @@ static int desk_serve(struct serve *s)
 	const struct far_agent a = { .segment = session_segment(session),
 		.pid = session_pid(session),
 		.stop = s->cancelled,
+		.steer = s->scans ? agent_scans_steer(s->scans) : NULL,
 		.sends_files = s->sends_files };
 	int rc = far_agent_serve(&a, s->in, s->out);
 
@@ -166,7 +169,12 @@ static int serve_open(struct serve *s)
 		rc = FAILURE_EXIT;
 	if (rc == 0 && o->far.user)
 		rc = user_become(o->far.user);
-	return rc ? rc : run_open(&s->run, o, NULL);
+	if (rc == 0)
+		rc = run_open(&s->run, o, NULL);
+	if (rc == 0 && o->far.steers)
+		s->scans = agent_scans_new(run_session(s->run));
+	return rc == 0 && o->far.steers && !s->scans ? failure_print_errno("cannot serve", -ENOMEM)
+						     : rc;
 }
 
 int serve_command_run(struct options *o)
@@ -185,6 +193,7 @@ int serve_command_run(struct options *o)
 	if (rc == 0)
 		rc = desks_serve(&s);
 	far_listen_close(&s.listener);
+	agent_scans_free(s.scans);
 	status = s.run ? run_close(s.run) : 0;
 	return rc ? rc : status;
 }

@@ -11,7 +11,7 @@
 #include "shm/layout.h"
 #include "src/leak/scan.h"
 #include "src/scan/leak_rows.h"
-#include "src/util/clock.h"
+#include "src/scan/scan_far.h"
 
 struct leak_summary {
 	struct snap_leaks leaks;
@@ -220,22 +220,6 @@ static void result_copy(struct leak_summary *c, const struct leak_result *r)
 	l->running = r->running;
 }
 
-/* Whether a scan would be wrong, and why: a block that was not recorded cannot be searched for
- * pointers. */
-static bool is_unrecorded(struct read_segment *s, char *why)
-{
-	struct read_totals t;
-	int rc = read_totals(s, &t);
-
-	if (rc != 0)
-		snprintf(why, TRACE_MESSAGE_MAX, "no leak scan: the segment cannot be read: %s",
-			strerror(-rc));
-	else if (t.sample_most != 0)
-		snprintf(why, TRACE_MESSAGE_MAX,
-			"no leak scan: blocks were sampled, and a scan needs all of them");
-	return rc != 0 || t.sample_most != 0;
-}
-
 struct leak_summary *leak_summary_failed(const char *why)
 {
 	struct leak_summary *c = calloc(1, sizeof(*c));
@@ -247,53 +231,47 @@ struct leak_summary *leak_summary_failed(const char *why)
 	return c;
 }
 
-static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_options *request)
+static struct leak_summary *succeeded(struct scan_outcome *o, bool contents)
 {
-	char message[TRACE_MESSAGE_MAX];
-	struct leak_result r;
-	struct leak_summary *c;
-	int rc;
+	struct leak_summary *c = calloc(1, sizeof(*c));
 
-	if (is_unrecorded(s, message))
-		return leak_summary_failed(message);
-	rc = leak_scan(s, request, &r, message);
-	if (rc != 0) {
-		c = leak_summary_failed(message);
-		if (c)
-			c->leaks.refused = error_name(rc);
-		return c;
-	}
-	c = calloc(1, sizeof(*c));
-	if (c && rows_copy(c, &r) != 0) {
+	if (c && rows_copy(c, &o->result) != 0) {
 		leak_summary_free(c);
 		c = NULL;
 	}
+	if (!c)
+		return NULL;
+	access_copy(c, &o->result.access);
+	result_copy(c, &o->result);
+	contents_copy(c, &o->result, contents);
+	return c;
+}
+
+struct leak_summary *leak_summary_of(struct scan_outcome *o, bool contents)
+{
+	struct leak_summary *c =
+		o->failed[0] ? leak_summary_failed(o->failed) : succeeded(o, contents);
+
+	if (c && o->failed[0])
+		c->leaks.refused = error_name(o->refused);
 	if (c) {
-		access_copy(c, &r.access);
-		result_copy(c, &r);
-		contents_copy(c, &r, request->contents);
+		c->leaks.before_exit = o->before_exit;
+		c->leaks.at_ns = o->at_ns;
 	}
-	leak_result_free(&r);
+	scan_outcome_free(o);
 	return c;
 }
 
 struct leak_summary *leak_summary_run(
 	struct read_segment *s, const struct leak_scan_options *request)
 {
-	struct read_identity id;
-	uint64_t now = clock_monotonic_ns();
-	struct leak_summary *c = scan(s, request);
+	struct scan_outcome o;
 
-	if (c && c->leaks.at_exit)
-		now = clock_monotonic_ns() - c->leaks.scan_ns;
-	if (c)
-		c->leaks.before_exit = request->at_exit && !c->leaks.at_exit;
-	if (request->at_exit)
-		read_exit_scan_done(
-			s); /* also if the process was not scanned at its last instant */
-	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
-		c->leaks.at_ns = now - id.created_ns;
-	return c;
+	if (request->far)
+		scan_far_run(request->far, request, &o);
+	else
+		scan_outcome_make(&o, s, request);
+	return leak_summary_of(&o, request->contents);
 }
 
 /* ---- since the scan before ---- */

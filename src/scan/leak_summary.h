@@ -11,11 +11,15 @@
 
 struct leak_scan_options;
 struct leak_summary;
+struct scan_outcome;
 
 /* Scans the process now, or at its end if `request` says so. NULL only without memory: the summary
- * of a failed scan holds the reason. */
+ * of a failed scan holds the reason. One on another machine is waited for, and is scanned there. */
 struct leak_summary *leak_summary_run(
 	struct read_segment *s, const struct leak_scan_options *request);
+/* The summary of a scan that was made, with what is in blocks if that was requested; frees the
+ * outcome. NULL: out of memory. */
+struct leak_summary *leak_summary_of(struct scan_outcome *o, bool contents);
 /* The summary of a scan that could not begin; copies `why`. */
 struct leak_summary *leak_summary_failed(const char *why);
 /* Compares it with the previous successful scan, or NULL: what is new since. */

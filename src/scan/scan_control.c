@@ -145,10 +145,12 @@ int scan_control_start_at_exit(struct scan_control *s, bool hold)
 
 void scan_control_await(struct scan_control *s)
 {
-	struct pollfd p = { s->job ? scan_job_fd(s->job) : -1, POLLIN, 0 };
+	struct pollfd p = { .fd = -1, .events = POLLIN };
 
-	while (s->job && poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
+	while (s->job && !scan_job_ended(s->job)) {
+		p.fd = scan_job_fd(s->job);
+		(void)poll(&p, 1, -1);
+	}
 }
 
 void scan_control_cancel(struct scan_control *s)

@@ -10,10 +10,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "src/scan/scan_far.h"
 #include "src/util/thread.h"
 
+#define FAR_WAIT_MS 100 /* between looks at what another machine has sent */
+
 struct scan_job {
-	char *path;
+	char *path; /* NULL: it is scanned on another machine, and no thread is needed */
 	struct leak_scan_options request;
 	struct leak_progress progress;
 	int fd; /* the thread writes to it at the end of the scan */
@@ -23,6 +26,7 @@ struct scan_job {
 	/* Written by the thread before it writes to `fd`. */
 	struct leak_summary *made;
 	bool holds;
+	bool ended; /* on another machine; main thread */
 };
 
 static void job_wait(int fd)
@@ -31,6 +35,18 @@ static void job_wait(int fd)
 
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
+}
+
+/* Takes what has come from another machine. */
+static void far_take(struct scan_job *j, int timeout_ms)
+{
+	struct scan_outcome o;
+
+	if (j->made || j->ended || !scan_far_take(j->request.far, timeout_ms, &j->progress, &o))
+		return;
+	j->made = leak_summary_of(&o, j->request.contents);
+	j->ended = true;
+	eventfd_write(j->fd, 1);
 }
 
 static void *job_run(void *ctx)
@@ -58,7 +74,9 @@ void scan_job_free(struct scan_job *j)
 {
 	if (!j)
 		return;
-	if (j->started) {
+	if (j->started && j->request.far && !j->ended)
+		j->request.far->cancel(j->request.far->ctx);
+	if (j->started && !j->request.far) {
 		eventfd_write(j->release, 1);
 		pthread_join(j->thread, NULL);
 	}
@@ -87,6 +105,8 @@ struct scan_job *scan_job_start(
 	j->release = j->fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (j->release < 0)
 		rc = errno;
+	else if (request->far)
+		rc = -scan_far_begin(request->far, request);
 	else if (j->path)
 		rc = -thread_start(&j->thread, THREAD_STACK_BYTES, job_run, j);
 	j->started = rc == 0;
@@ -99,13 +119,15 @@ struct scan_job *scan_job_start(
 
 int scan_job_fd(const struct scan_job *j)
 {
-	return j->fd;
+	return j->request.far && !j->ended ? j->request.far->fd(j->request.far->ctx) : j->fd;
 }
 
-bool scan_job_ended(const struct scan_job *j)
+bool scan_job_ended(struct scan_job *j)
 {
 	struct pollfd p = { j->fd, POLLIN, 0 };
 
+	if (j->request.far)
+		far_take(j, 0);
 	return poll(&p, 1, 0) > 0;
 }
 
@@ -116,6 +138,8 @@ const struct leak_progress *scan_job_progress(const struct scan_job *j)
 
 void scan_job_cancel(struct scan_job *j)
 {
+	if (j->request.far && !j->ended && !j->progress.cancelled)
+		j->request.far->cancel(j->request.far->ctx);
 	j->progress.cancelled = true;
 }
 
@@ -128,6 +152,8 @@ struct leak_summary *scan_job_take(struct scan_job *j)
 {
 	struct leak_summary *made;
 
+	while (j->request.far && !j->ended)
+		far_take(j, FAR_WAIT_MS);
 	job_wait(j->fd);
 	made = j->made;
 	j->made = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One leak scan in a thread of its own, so that the main thread stays responsive. The main thread
- * makes all calls.
+ * One leak scan in a thread of its own, so that the main thread stays responsive, or on another
+ * machine. The main thread makes all calls.
  */
 #ifndef SRC_SCAN_SCAN_JOB_H
 #define SRC_SCAN_SCAN_JOB_H
@@ -18,7 +18,7 @@ struct scan_job *scan_job_start(
 	const char *path, const struct leak_scan_options *request, bool hold);
 /* Readable once the scan has ended. */
 int scan_job_fd(const struct scan_job *j);
-bool scan_job_ended(const struct scan_job *j);
+bool scan_job_ended(struct scan_job *j);
 const struct leak_progress *scan_job_progress(const struct scan_job *j);
 /* Cancels the scan: it ends soon, without a result. */
 void scan_job_cancel(struct scan_job *j);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Leak scans for a desk (agent_scans.h). */
+#include "src/run/agent_scans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "src/scan/scan_answer.h"
+#include "src/scan/scan_outcome.h"
+
+struct agent_scans {
+	struct session *session;
+	struct far_steer steer;
+	struct scan_answer *answer; /* the last one; or NULL */
+};
+
+static int scan_begin(void *ctx, const uint8_t *request, size_t len)
+{
+	struct agent_scans *a = ctx;
+	struct bytes_cursor c = { request, request + len, false };
+	struct leak_scan_options o = { .pid = session_pid(a->session) };
+	int rc = scan_outcome_request_get(&c, &o);
+
+	if (rc != 0)
+		return rc;
+	if (!session_alive(a->session) || o.pid == 0)
+		return -ESRCH;
+	scan_answer_free(a->answer);
+	a->answer = scan_answer_start(session_path(a->session), &o);
+	return a->answer ? 0 : -errno;
+}
+
+static void scan_cancel(void *ctx)
+{
+	struct agent_scans *a = ctx;
+
+	if (a->answer)
+		scan_answer_cancel(a->answer);
+}
+
+static bool scan_look(void *ctx, struct far_scanning *s, const struct bytes **found)
+{
+	struct agent_scans *a = ctx;
+	const struct leak_progress *p = scan_answer_progress(a->answer);
+
+	s->phase = p->phase;
+	s->read_bytes = p->read_bytes;
+	*found = scan_answer_bytes(a->answer);
+	return *found != NULL;
+}
+
+static void scan_leave(void *ctx)
+{
+	struct agent_scans *a = ctx;
+
+	scan_answer_free(a->answer);
+	a->answer = NULL;
+}
+
+struct agent_scans *agent_scans_new(struct session *s)
+{
+	struct agent_scans *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->session = s;
+	a->steer = (struct far_steer){
+		.ctx = a,
+		.begin = scan_begin,
+		.cancel = scan_cancel,
+		.look = scan_look,
+		.leave = scan_leave,
+	};
+	return a;
+}
+
+const struct far_steer *agent_scans_steer(const struct agent_scans *a)
+{
+	return &a->steer;
+}
+
+void agent_scans_free(struct agent_scans *a)
+{
+	if (!a)
+		return;
+	scan_leave(a);
+	free(a);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an agent does to its program when a desk asks and --serve=steer allows it: leak scans. Main
+ * thread. */
+#ifndef SRC_RUN_AGENT_SCANS_H
+#define SRC_RUN_AGENT_SCANS_H
+
+#include "src/far/agent.h"
+#include "src/session/session.h"
+
+struct agent_scans;
+
+/* `s` observes the process, and must outlive it. NULL: out of memory. */
+struct agent_scans *agent_scans_new(struct session *s);
+const struct far_steer *agent_scans_steer(const struct agent_scans *a);
+/* Ends a scan: the process is released before this returns. */
+void agent_scans_free(struct agent_scans *a);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Leak scans on another machine (scan_far.h). */
+#include "src/scan/scan_far.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WAIT_MS 100 /* between checks for a request to cancel */
+
+int scan_far_begin(const struct scan_far *f, const struct leak_scan_options *request)
+{
+	struct bytes b = { 0 };
+	int rc;
+
+	scan_outcome_request_put(&b, request);
+	rc = b.failed ? -ENOMEM : f->begin(f->ctx, &b);
+	bytes_free(&b);
+	return rc;
+}
+
+bool scan_far_take(const struct scan_far *f, int timeout_ms, struct leak_progress *progress,
+	struct scan_outcome *o)
+{
+	struct bytes_cursor answer;
+	const char *why = NULL;
+	int rc = f->take(f->ctx, timeout_ms, progress, &answer, &why);
+
+	if (rc == 0)
+		return false;
+	if (rc < 0)
+		scan_outcome_fail(o, why);
+	else if (scan_outcome_get(&answer, o) != 0)
+		scan_outcome_fail(o, "no leak scan: what came from there is no result of one");
+	return true;
+}
+
+const char *scan_far_why(int rc)
+{
+	return rc == -EPERM ? "no leak scan: the agent there may only read (--steer, or there "
+			      "--serve=steer)"
+			    : strerror(-rc);
+}
+
+void scan_far_run(
+	const struct scan_far *f, const struct leak_scan_options *request, struct scan_outcome *o)
+{
+	struct leak_progress unused = { 0 }, *p = request->progress ? request->progress : &unused;
+	bool cancelled = false;
+	int rc = scan_far_begin(f, request);
+
+	if (rc != 0) {
+		scan_outcome_fail(o, scan_far_why(rc));
+		return;
+	}
+	while (!scan_far_take(f, WAIT_MS, p, o)) {
+		if (p->cancelled && !cancelled)
+			f->cancel(f->ctx);
+		cancelled = p->cancelled;
+	}
+}
