@@ -302,7 +302,7 @@ int far_desk_open(struct far_desk **out, const struct far_peer *peer, int timeou
 
 	*out = NULL;
 	if (!d) {
-		far_peer_close(&lost);
+		far_peer_close(&lost, true);
 		error_hint_line(message, FAR_PEER_MESSAGE, "cannot connect", -ENOMEM);
 		return -ENOMEM;
 	}
@@ -326,7 +326,7 @@ void far_desk_close(struct far_desk *d)
 {
 	if (!d)
 		return;
-	far_peer_close(&d->peer);
+	far_peer_close(&d->peer, far_desk_silent_ns(d) > 0);
 	far_channel_free(&d->line);
 	far_mirror_free(d->mirror);
 	far_desk_scan_free(&d->scan);
@@ -434,9 +434,9 @@ const struct far_desk_scan *far_desk_scanned(const struct far_desk *d)
 	return &d->scan;
 }
 
-int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms)
+int far_desk_copy(struct far_desk *d, uint32_t module, int fd, uint64_t most)
 {
-	int rc = 0;
+	int rc;
 
 	if (!d->moment.agent.sends_files)
 		return -ENOENT;
@@ -446,6 +446,31 @@ int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, in
 		.module = module, .most = most, .fd = fd, .result = 1, .asked = d->file.asked
 	};
 	rc = piece_ask(d);
+	if (rc != 0)
+		failed(d, rc);
+	return rc;
+}
+
+int far_desk_copied(const struct far_desk *d, uint64_t *done, uint64_t *bytes)
+{
+	*done = d->file.offset;
+	*bytes = d->file.bytes;
+	return d->file.result == 1 && d->ended[0] ? -EPIPE : d->file.result;
+}
+
+void far_desk_copy_end(struct far_desk *d)
+{
+	if (d->file.result == 1)
+		d->file.result = -ECANCELED;
+	d->file.fd = -1;
+}
+
+int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms)
+{
+	int rc = far_desk_copy(d, module, fd, most);
+
+	if (rc == -ENOENT || rc == -EPIPE)
+		return rc;
 	while (rc >= 0 && d->file.result == 1)
 		rc = step(d, timeout_ms);
 	if (d->file.result == 1)

@@ -41,6 +41,17 @@ uint64_t far_desk_heard_ns(const struct far_desk *d);
 /* Why nothing more comes: a line; NULL: the connection is there. */
 const char *far_desk_ended(const struct far_desk *d);
 /*
+ * Begins to copy the object file of a module into `fd`, if the agent has it; one before it is given
+ * up. It comes by far_desk_listen and far_desk_tick, as far_desk_copied says. 0, -ENOENT, -EPIPE or
+ * -errno: it does not come.
+ */
+int far_desk_copy(struct far_desk *d, uint32_t module, int fd, uint64_t most);
+/* 1: it comes, `*done` bytes of `*bytes` are here (0: not known yet); 0: it is whole; -ENOENT,
+ * -EFBIG over `most` bytes, -EPIPE, or -errno. */
+int far_desk_copied(const struct far_desk *d, uint64_t *done, uint64_t *bytes);
+/* What comes of it from now on is dropped. */
+void far_desk_copy_end(struct far_desk *d);
+/*
  * Copies the object file of a module into `fd`, if the agent has it: waits for each piece
  * `timeout_ms` at most. 0, -ENOENT, -EFBIG over `most` bytes, -EPIPE, -EINTR, -ETIMEDOUT, or
  * -errno. After any of these the connection goes on, if it is there.

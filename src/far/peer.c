@@ -23,6 +23,7 @@
 
 #define ARGUMENTS_MAX 12
 #define END_WAITS     500 /* of 20 ms, to detach: then the command gets SIGTERM, and as many */
+#define LOST_WAITS    25 /* the same of one that does not answer any more */
 #define SAID_READS    16 /* at a time: who writes without end is not listened to without end */
 
 extern char **environ;
@@ -283,7 +284,7 @@ int far_peer_open(struct far_peer *p, const struct far_place *where, char *messa
 	rc = where->host || where->via ? command_open(p, where, message)
 				       : socket_open(p, where, message);
 	if (rc != 0)
-		far_peer_close(p);
+		far_peer_close(p, true);
 	return rc;
 }
 
@@ -332,15 +333,15 @@ static bool command_await(pid_t pid, int waits)
 
 /* A command that does not notice that its input has ended gets a signal. It is never killed: an
  * agent may be detaching. */
-static void command_end(pid_t pid)
+static void command_end(pid_t pid, int waits)
 {
-	if (command_await(pid, END_WAITS))
+	if (command_await(pid, waits))
 		return;
 	kill(pid, SIGTERM);
-	command_await(pid, END_WAITS);
+	command_await(pid, waits);
 }
 
-void far_peer_close(struct far_peer *p)
+void far_peer_close(struct far_peer *p, bool lost)
 {
 	if (p->in >= 0)
 		close(p->in);
@@ -349,6 +350,6 @@ void far_peer_close(struct far_peer *p)
 	if (p->said >= 0)
 		close(p->said);
 	if (p->pid > 0)
-		command_end(p->pid);
+		command_end(p->pid, lost ? LOST_WAITS : END_WAITS);
 	*p = (struct far_peer){ .in = -1, .out = -1, .said = -1 };
 }

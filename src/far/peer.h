@@ -45,7 +45,8 @@ int far_place_check_process(const char *text);
 int far_peer_open(struct far_peer *p, const struct far_place *where, char *message);
 /* Reads what the command has said, and what it says until it ends, for `wait_ms` at most. */
 void far_peer_listen(struct far_peer *p, int wait_ms);
-/* Closes the connection and ends the command. */
-void far_peer_close(struct far_peer *p);
+/* Closes the connection and ends the command: waits while an agent detaches, but hardly for one
+ * that is `lost`. */
+void far_peer_close(struct far_peer *p, bool lost);
 
 #endif

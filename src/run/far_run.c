@@ -15,30 +15,23 @@
 #include "src/far/desk.h"
 #include "src/read/read.h"
 #include "src/run/failure.h"
+#include "src/run/far_objects.h"
 #include "src/run/far_token.h"
-#include "src/sym/elsewhere.h"
-#include "src/util/text.h"
-#include "src/util/units.h"
+#include "src/util/clock.h"
 
-#define CONNECT_MS  30000 /* without a byte; a password may have to be typed */
-#define TICK_MS	    30000
-#define PIECE_MS    30000
-#define OBJECT_MOST (UINT64_C(512) << 20)
+#define CONNECT_MS 30000 /* without a byte; a password may have to be typed */
+#define TICK_MS	   30000
 
 struct far_run {
 	struct far_desk *desk;
 	char url[OPTIONS_URL_MAX], token[FAR_TOKEN_MAX];
 	struct far_place place;
-	struct sym_elsewhere elsewhere;
-	char objects[PATH_MAX]; /* of elsewhere */
-	char part[PATH_MAX + 16]; /* of a file that is being copied there */
+	struct far_objects objects;
 	struct read_segment *segment; /* the copy, for its modules */
-	struct read_module module; /* the one being searched for */
-	uint32_t modules; /* the next one to search files for; they begin at 1 */
-	bool waits, fetches;
+	bool waits; /* nobody looks at a screen */
 	struct scan_far scans;
 	char scan_why[FAR_PEER_MESSAGE + 64];
-	char notice[FAR_PEER_MESSAGE + 64];
+	char notice[FAR_PEER_MESSAGE + FAR_OBJECTS_TEXT];
 };
 
 /* ---- where ---- */
@@ -86,80 +79,6 @@ static int place_make(struct far_run *f, const struct options *o)
 		return 0;
 	}
 	return place_of_url(f, o, &why) == 0 ? 0 : failure_print_reason(o->far.url, why);
-}
-
-/* XDG_CACHE_HOME/heaptop/objects, made if it is not there. */
-static void objects_find(struct far_run *f)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	bool own = cache && cache[0] == '/';
-	char *at;
-
-	if (!own && (!home || home[0] != '/'))
-		return;
-	if (snprintf(f->objects, sizeof(f->objects), "%s%s/heaptop/objects", own ? cache : home,
-		    own ? "" : "/.cache") >= (int)sizeof(f->objects))
-		return;
-	for (at = f->objects + 1; (at = strchr(at, '/')); at++) {
-		*at = 0;
-		mkdir(f->objects, 0700);
-		*at = '/';
-	}
-	if (mkdir(f->objects, 0700) == 0 || errno == EEXIST)
-		f->elsewhere.objects = f->objects;
-}
-
-/* ---- object files ---- */
-
-static void progress(const struct far_run *f, const char *path)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	char name[64];
-
-	text_clean(name, sizeof(name), base, strlen(base));
-	if (f->waits && isatty(STDERR_FILENO))
-		fprintf(stderr, "heaptop: copying %s from the other side for its names\n", name);
-}
-
-/* Written under another name, so that a file by its build-id is whole, and has that build-id. A
- * side that does not answer is not asked for other files. */
-static int object_fetch(struct far_run *f, uint32_t module, const struct sym_module *m)
-{
-	char path[PATH_MAX];
-	int fd, rc;
-
-	if (!elsewhere_object(m, &f->elsewhere, path, sizeof(path)))
-		return -ENOENT;
-	snprintf(f->part, sizeof(f->part), "%s.%d", path, (int)getpid());
-	fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	progress(f, m->path);
-	rc = far_desk_file(f->desk, module, fd, OBJECT_MOST, PIECE_MS);
-	close(fd);
-	if (rc == -ETIMEDOUT)
-		f->fetches = false;
-	if (rc != 0 || !elsewhere_is_of(m, f->part) || rename(f->part, path) != 0)
-		unlink(f->part);
-	return rc;
-}
-
-/* Before their names are asked for. */
-static void modules_look(struct far_run *f)
-{
-	const struct read_module *m = &f->module;
-
-	while (read_module(f->segment, f->modules, &f->module) == 0) {
-		const struct sym_module s = {
-			.path = m->path, .build_id = m->build_id, .build_id_len = m->build_id_bytes
-		};
-
-		if (f->fetches && m->path[0] == '/' && m->build_id_bytes > 0 &&
-			!elsewhere_has(&s, &f->elsewhere) &&
-			object_fetch(f, f->modules, &s) == -EINTR)
-			return; /* by a signal: the next tick goes on */
-		f->modules++;
-	}
 }
 
 /* ---- leak scans there ---- */
@@ -230,12 +149,12 @@ int far_run_open(struct far_run **out, const struct options *o)
 	*out = NULL;
 	if (!f)
 		return failure_print_errno("cannot connect", -ENOMEM);
-	f->modules = 1;
 	f->scans = (struct scan_far){ f, scan_begin, scan_cancel, scan_take, scan_fd };
 	f->waits = o->batch || o->report || o->headless;
-	f->fetches = !o->far.no_fetch;
-	f->elsewhere = o->far.elsewhere;
-	objects_find(f);
+	f->objects.waits = f->waits;
+	f->objects.fetches = !o->far.no_fetch;
+	f->objects.elsewhere = o->far.elsewhere;
+	far_objects_init(&f->objects);
 	rc = place_make(f, o);
 	if (rc != 0)
 		return failed(f, rc);
@@ -245,7 +164,9 @@ int far_run_open(struct far_run **out, const struct options *o)
 	f->segment = read_open(far_desk_path(f->desk), message);
 	if (!f->segment)
 		return failed(f, failure_print(message));
-	modules_look(f);
+	f->objects.desk = f->desk;
+	f->objects.segment = f->segment;
+	far_objects_look(&f->objects);
 	*out = f;
 	return 0;
 }
@@ -254,6 +175,7 @@ void far_run_close(struct far_run *f)
 {
 	if (!f)
 		return;
+	far_objects_free(&f->objects);
 	read_close(f->segment);
 	far_desk_close(f->desk);
 	free(f);
@@ -276,13 +198,34 @@ const struct far_moment *far_run_moment(const struct far_run *f)
 
 const struct sym_elsewhere *far_run_elsewhere(const struct far_run *f)
 {
-	return &f->elsewhere;
+	return &f->objects.elsewhere;
 }
 
 void far_run_tick(struct far_run *f)
 {
-	if (f && far_desk_tick(f->desk, f->waits ? TICK_MS : 0))
-		modules_look(f);
+	if (!f)
+		return;
+	if (far_desk_tick(f->desk, f->waits ? TICK_MS : 0))
+		far_objects_look(&f->objects);
+	(void)far_objects_listen(&f->objects);
+}
+
+const uint32_t *far_run_modules(const struct far_run *f)
+{
+	return &f->objects.next;
+}
+
+int far_run_fd(const struct far_run *f)
+{
+	return f->objects.fd >= 0 ? far_desk_fd(f->desk) : -1;
+}
+
+bool far_run_listen(struct far_run *f)
+{
+	if (!f || f->objects.fd < 0)
+		return false;
+	far_desk_listen(f->desk, 0);
+	return far_objects_listen(&f->objects);
 }
 
 bool far_run_is_open(const struct far_run *f)
@@ -290,18 +233,31 @@ bool far_run_is_open(const struct far_run *f)
 	return !f || (!far_desk_ended(f->desk) && !far_desk_moment(f->desk)->tick.replaced);
 }
 
+/* When the last bytes came. */
+static const char *heard_text(const struct far_run *f, char text[CLOCK_TIME_MAX])
+{
+	return clock_time_text(text, far_desk_heard_ns(f->desk));
+}
+
 const char *far_run_notice(const struct far_run *f)
 {
 	struct far_run *own = (struct far_run *)(uintptr_t)f;
+	char text[CLOCK_TIME_MAX];
 
 	if (!f)
 		return NULL;
 	if (far_desk_moment(f->desk)->tick.replaced)
 		return "the program called exec: its new image is not followed from here (connect "
 		       "again)";
-	if (!far_desk_ended(f->desk))
-		return NULL;
-	snprintf(own->notice, sizeof(own->notice), "these are the last figures: %s",
-		far_desk_ended(f->desk));
+	if (far_desk_ended(f->desk))
+		snprintf(own->notice, sizeof(own->notice),
+			"connection lost at %s: these are the last figures (%s)",
+			heard_text(f, text), far_desk_ended(f->desk));
+	else if (far_desk_silent_ns(f->desk) > 0)
+		snprintf(own->notice, sizeof(own->notice),
+			"no answer from %.64s since %s: these are the figures of then",
+			far_desk_moment(f->desk)->agent.host, heard_text(f, text));
+	else
+		return far_objects_progress(&f->objects, own->notice);
 	return own->notice;
 }

@@ -20,6 +20,12 @@ const char *far_run_path(const struct far_run *f);
 void far_run_opened(struct far_run *f);
 const struct far_moment *far_run_moment(const struct far_run *f);
 const struct sym_elsewhere *far_run_elsewhere(const struct far_run *f);
+/* The number of the first module whose file may still come. */
+const uint32_t *far_run_modules(const struct far_run *f);
+/* While a file comes: readable when there is more; -1: none does. */
+int far_run_fd(const struct far_run *f);
+/* Takes what has come of it. True: it is there, or will not come. Of NULL: false. */
+bool far_run_listen(struct far_run *f);
 /* Leak scans there, as long as the run. Of NULL: NULL. */
 const struct scan_far *far_run_scans(const struct far_run *f);
 /* Takes what has come, or waits for it where nobody looks at a screen. Before each tick. Of NULL:

@@ -101,7 +101,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ KEY_BINPATH, "binpath", "DIRS", option_far_binpath, 0, "search DIR[:DIR...] for such files by name" },
 	{ KEY_NO_FETCH, "no-fetch", NULL, FLAG(far.no_fetch), "take no files from there for names" },
 	{ KEY_SERVE, "serve", "WHERE", option_far_serve, 0,
-		"answer heaptop elsewhere: -, unix:PATH, ADDR:PORT, steer:..." },
+		"answer elsewhere: [steer:]-, unix:PATH, ADDR:PORT" },
 	{ KEY_WAIT_CLIENT, "wait-client", NULL, FLAG(far.wait_client),
 		"with --serve: start COMMAND when it is there" },
 	{ KEY_USER, "user", "NAME", option_far_user, 0, "with --serve: run COMMAND as user NAME" },

@@ -52,6 +52,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 		.is_copy = far != NULL,
 		.session = { .debuginfod = r->options->debuginfod,
 			.far = far ? far_run_moment(far) : NULL,
+			.named_modules = far ? far_run_modules(far) : NULL,
 			.elsewhere = far ? far_run_elsewhere(far) : NULL,
 			.pid = pid,
 			.faults = r->options->faults,
@@ -437,6 +438,8 @@ int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds
 		fds[n++] = (struct pollfd){ session_fd(shown), POLLIN, 0 };
 	if (r->output_open && n < max)
 		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
+	if (r->far && far_run_fd(r->far) >= 0 && n < max)
+		fds[n++] = (struct pollfd){ far_run_fd(r->far), POLLIN, 0 };
 	if (r->child_fd >= 0 && !r->ended && n < max)
 		fds[n++] = (struct pollfd){ r->child_fd, POLLIN, 0 };
 	return n;
@@ -444,7 +447,8 @@ int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds
 
 bool run_ready(struct run *r, struct session *shown)
 {
-	bool changed = session_collect(shown), closed = false, was_ended = r->ended;
+	bool changed = far_run_listen(r->far) | session_collect(shown), closed = false,
+	     was_ended = r->ended;
 
 	if (r->output_open && output_read(r->output, &closed))
 		changed = true;

@@ -24,6 +24,7 @@ struct address {
 	uint64_t offset, pc;
 	uint32_t module_id;
 	uint32_t waiting; /* first waiter, 0: none */
+	bool held; /* its name is not asked for yet */
 	const struct snap_module *module;
 	uint32_t nframes; /* 0: not answered yet */
 	const struct sym_frame *frames;
@@ -40,6 +41,8 @@ struct name_requests {
 	struct waiter *waiters; /* [0] unused */
 	uint32_t waiter_count, waiter_room;
 	uint32_t waiter_free, waiting;
+	const uint32_t *below; /* modules that may be asked about; NULL: all */
+	uint32_t was_below; /* at the last release */
 };
 
 struct name_requests *name_requests_new(struct model *model, struct sym *sym)
@@ -111,6 +114,26 @@ static int room_make(void **array, uint32_t *room, uint32_t count, size_t size)
 	return 0;
 }
 
+void name_requests_hold(struct name_requests *n, const uint32_t *below)
+{
+	n->below = below;
+	n->was_below = *below;
+}
+
+/* Asks for the names that were held. Those that cannot be asked for now stay held. */
+static void held_release(struct name_requests *n)
+{
+	if (!n->below || *n->below == n->was_below)
+		return;
+	n->was_below = *n->below;
+	for (uint32_t i = 1; i < n->count; i++) {
+		struct address *a = &n->addresses[i];
+
+		if (a->held && a->module_id < n->was_below)
+			a->held = sym_request(n->sym, a->module_id, a->offset, true, i) != 0;
+	}
+}
+
 /* The entry of an address; requests its name when it is new. NULL: out of memory. */
 static struct address *address_get(struct name_requests *n, const struct name_requests_frame *f)
 {
@@ -127,7 +150,8 @@ static struct address *address_get(struct name_requests *n, const struct name_re
 	*a = (struct address){
 		.offset = f->offset, .pc = f->pc, .module_id = f->module_id, .module = f->module
 	};
-	if (sym_request(n->sym, f->module_id, f->offset, true, n->count) != 0)
+	a->held = n->below && f->module_id >= *n->below;
+	if (!a->held && sym_request(n->sym, f->module_id, f->offset, true, n->count) != 0)
 		return NULL;
 	*table_find(n, f->module_id, f->offset) = n->count++;
 	return a;
@@ -209,6 +233,7 @@ bool name_requests_collect(struct name_requests *n)
 	struct sym_result r;
 	bool any = false;
 
+	held_release(n);
 	while (sym_collect(n->sym, &r) == 1) {
 		struct address *a = &n->addresses[r.cookie];
 

@@ -23,6 +23,9 @@ struct name_requests_frame {
 	const struct snap_module *module;
 	uint64_t pc, offset;
 };
+/* Modules from `*below` on may not be asked about yet: their files are on their way. It may only
+ * rise, and is read again by name_requests_collect. NULL: all may. */
+void name_requests_hold(struct name_requests *n, const uint32_t *below);
 /* Names the frame at once when the address is known, else when the answer comes. 0 or -errno. */
 int name_requests_want(struct name_requests *n, const struct name_requests_frame *f);
 /* The rules changed: decides again which frames may name a site. */

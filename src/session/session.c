@@ -115,6 +115,8 @@ static int parts_make(
 	s->model = model_new();
 	s->registration = s->model ? stack_registration_new(s->segment, s->model, s->sym) : NULL;
 	what = "cannot make room for call sites";
+	if (s->registration && o->named_modules)
+		stack_registration_hold(s->registration, o->named_modules);
 	if (s->registration && command_line_load(&s->command, &s->identity) == 0)
 		return 0;
 	rc = -ENOMEM;

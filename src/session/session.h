@@ -29,6 +29,8 @@ struct session_options {
 	 * segment; changed between ticks only, and as long as the session. NULL: it is here. */
 	const struct far_moment *far;
 	const struct sym_elsewhere *elsewhere; /* where its files are searched for then */
+	/* The number of the first module whose file may still come; lives as long. NULL: none. */
+	const uint32_t *named_modules;
 	const struct liveness_core *core; /* NULL: none */
 };
 

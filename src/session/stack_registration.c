@@ -51,6 +51,11 @@ struct stack_registration *stack_registration_new(
 	return NULL;
 }
 
+void stack_registration_hold(struct stack_registration *s, const uint32_t *below)
+{
+	name_requests_hold(s->naming, below);
+}
+
 static void module_free(struct snap_module *m)
 {
 	if (!m)

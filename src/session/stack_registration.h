@@ -31,6 +31,8 @@ void stack_registration_add(struct stack_registration *s, uint32_t id);
  */
 bool stack_registration_register_mapped(
 	struct stack_registration *s, uint32_t site, uint32_t *function);
+/* As name_requests_hold. */
+void stack_registration_hold(struct stack_registration *s, const uint32_t *below);
 /* Registers at most so many sites, and site 0; no limit at first. */
 void stack_registration_limit(struct stack_registration *s, uint32_t most);
 bool stack_registration_is_full(const struct stack_registration *s);

@@ -43,3 +43,13 @@ char *clock_iso8601(char buf[32], uint64_t realtime_ns)
 	strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	return buf;
 }
+
+char *clock_time_text(char buf[CLOCK_TIME_MAX], uint64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / NS_PER_S);
+	struct tm tm = { 0 };
+
+	localtime_r(&seconds, &tm);
+	strftime(buf, CLOCK_TIME_MAX, "%H:%M:%S", &tm);
+	return buf;
+}

@@ -16,4 +16,8 @@ uint64_t clock_thread_cpu_ns(void);
 /* "2026-11-21T13:05:12Z" from nanoseconds since the epoch; `buf` holds at least 32 bytes. */
 char *clock_iso8601(char buf[32], uint64_t realtime_ns);
 
+#define CLOCK_TIME_MAX 16
+/* "13:05:12", of this place. */
+char *clock_time_text(char buf[CLOCK_TIME_MAX], uint64_t realtime_ns);
+
 #endif
