@@ -85,6 +85,17 @@ void holders_json_types(struct writer *w, const struct snap_leaks *l)
 	writer_end(w);
 }
 
+void holders_json_site(struct writer *w, const struct snapshot *s, const struct snap_site *site)
+{
+	if (s->typed.known) {
+		writer_string(w, "type", site->type.name);
+		writer_uint(w, "type_blocks", site->type.blocks);
+		writer_uint(w, "scanned_blocks", site->type.of);
+	}
+	if (s->has_retained)
+		writer_uint(w, "retained_bytes", site->retained_bytes);
+}
+
 void holders_text(struct strbuf *out, const struct snap_leaks *l)
 {
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];

@@ -14,6 +14,8 @@ void holders_json(struct writer *w, const struct snap_leaks *l);
 void holders_json_retained(struct writer *w, struct snap_leak_sum retained);
 /* The members "typed" and "cycles". */
 void holders_json_types(struct writer *w, const struct snap_leaks *l);
+/* Members of a call site, after a leak scan: its type and what it retained at that moment. */
+void holders_json_site(struct writer *w, const struct snapshot *s, const struct snap_site *site);
 /* A line for each of the roots that hold most. */
 void holders_text(struct strbuf *out, const struct snap_leaks *l);
 /* A line for each kind of cycles among leaks; names by `s`. */

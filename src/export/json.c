@@ -297,6 +297,7 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 		writer_uint(w, "oldest_ns", site->oldest_ns);
 		writer_uint(w, "youngest_ns", site->youngest_ns);
 	}
+	holders_json_site(w, s, site);
 	marks_json_site(w, s, site);
 	json_stack(w, "stack", site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);

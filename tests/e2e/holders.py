@@ -91,7 +91,8 @@ def freed():
 @case("objects have the classes of their vtables, and cycles among leaks are said by them")
 def types():
     with Waiting(target("holders")) as program:
-        leaks = scan(program.pid)["leaks"]
+        report = scan(program.pid)
+        leaks = report["leaks"]
         done = run([HEAPTOP, "--report", "--leak-check", "-a", str(program.pid)])
     of = {(row["class"], row["type"]): row for row in leaks["sites"] if row["type"]}
     by_type = {}
@@ -101,6 +102,14 @@ def types():
     check_equal(by_type, {"Circle": 30, "Session (make_shared)": 200, "Conn (make_shared)": 200,
                           "std::thread::_State_impl<...>": 1}, "classes")
     check_equal(leaks["typed"]["blocks"], 431, "typed blocks")
+    sites = {s["type"]: s for s in report["sites"]}
+    check_equal({t: (s["type_blocks"], s["scanned_blocks"]) for t, s in sites.items() if t and not t.startswith("std")},
+                {"Circle": (30, 30), "Session (make_shared)": (200, 200), "Conn (make_shared)": (200, 200)}, "sites' classes")
+    check_equal(sum(s["type_blocks"] for s in report["sites"]), leaks["typed"]["blocks"], "typed blocks of sites")
+    kept = {}
+    for row in leaks["sites"]:
+        kept[row["site"]] = kept.get(row["site"], 0) + row["retained"]["bytes"]
+    check_equal({s["id"]: s["retained_bytes"] for s in report["sites"] if s["retained_bytes"]}, kept, "what sites retain")
     check_equal([(c["times"], c["blocks"], len(c["cycle_sites"])) for c in leaks["cycles"]], [(200, 400, 2)], "cycles")
     # A pair keeps nothing but itself.
     check_equal(leaks["cycles"][0]["retained"], {"blocks": 400, "bytes": leaks["cycles"][0]["bytes"]}, "kept by cycles")
