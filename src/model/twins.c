@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/plain_types.h"
 #include "src/util/text.h"
 
 #define TWINS_COMPARED 32u /* a row is compared with so many of its twins */
 #define TWINS_DEPTH    24u /* frames on each side of the name that are compared */
 #define CALLER_CELLS   24
+#define NAME_BYTES     2048 /* of a function's name; few have more */
 
 static uint32_t title_of(const struct twin *t, bool show_hidden)
 {
@@ -207,11 +209,14 @@ static void name_part(const char *name, size_t *from, size_t *end)
 
 /* "make_shared<Conn>" of "std::shared_ptr<Conn> std::make_shared<Conn, int&>(int&)"; with `whole`
  * all arguments. */
-static void name_type(const char *name, bool whole, char out[TWINS_TEXT])
+static void name_type(const char *function, bool whole, char out[TWINS_TEXT])
 {
-	size_t from, end = name_core(name, &from), used = 0;
+	char name[NAME_BYTES];
+	size_t from, end, used = 0;
 	int depth = 0;
 
+	plain_types_text(function, name, sizeof(name));
+	end = name_core(name, &from);
 	name_part(name, &from, &end);
 	for (; from < end && used < TWINS_TEXT - 1; from++) {
 		depth += name[from] == '<' ? 1 : name[from] == '>' ? -1 : 0;
@@ -329,13 +334,14 @@ static void caller_text(const struct twin *t, bool show_hidden, bool ascii, char
 static void inner_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
 {
 	const char *function = twin_frame(t)->function;
-	char type[TWINS_TEXT];
+	char type[TWINS_TEXT], cut[TWINS_TEXT - 8];
 
 	if (!function)
 		frame_name(twin_frame(t), NAMES_SHORT, CALLER_CELLS, ascii, type, sizeof(type));
 	else
 		name_type(function, t->whole, type);
-	snprintf(out, TWINS_TEXT, ascii ? "{%.*s}" : "‹%.*s›", TWINS_TEXT - 8, type);
+	text_elide(cut, sizeof(cut), type, sizeof(cut) - 8, true, ascii);
+	snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", cut);
 }
 
 const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT])

@@ -73,8 +73,36 @@ TEST(all_arguments_where_the_first_is_the_same)
 	snap.nsites = 2;
 	site_set(0, "void put<Key, std::pair<int, long> >(Key)", 38, "run", 1, "malloc");
 	site_set(1, "void put<Key, char>(Key)", 38, "run", 1, "malloc");
-	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹put<Key, std::pair<int, long> >›");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹put<Key, pair<int, long>>›");
 	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹put<Key, char>›");
+}
+
+/* As the source has it, not as the library completes it. */
+TEST(types_of_the_standard_library)
+{
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+	static const char *const inner[][2] = {
+		{ "std::_MakeUniq<" STRING " >::__single_object std::make_unique<" STRING
+		  ", int>(int&&)",
+			"‹make_unique<string>›" },
+		{ STRING "::basic_string<std::allocator<char> >(unsigned long, char, "
+			 "std::allocator<char> const&)",
+			"‹string›" },
+		{ "std::vector<" STRING ", std::allocator<" STRING " > >::push_back(" STRING "&&)",
+			"‹vector<string>›" },
+		{ "std::map<int, Conn, std::less<int>, std::allocator<std::pair<int const, Conn> "
+		  "> >::operator[](int&&)",
+			"‹map<int>›" },
+		{ "Pool<mystd::allocator<char>, hash<int> >::take()",
+			"‹Pool<mystd::allocator<char>>›" },
+		{ "Conn::open<std::allocator<char", "‹open<allocator<char›" },
+	};
+
+	snap.nsites = SITES;
+	for (unsigned i = 0; i < SITES; i++)
+		site_set(i, inner[i][0], 38, "run", 1, "malloc");
+	for (unsigned i = 0; i < SITES; i++)
+		CHECK_STR(text(i, GLYPHS_BLOCKS), inner[i][1]);
 }
 
 TEST(a_caller_or_its_line)
@@ -197,6 +225,7 @@ int main(void)
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(a_hidden_template_frame);
 	RUN(all_arguments_where_the_first_is_the_same);
+	RUN(types_of_the_standard_library);
 	RUN(a_caller_or_its_line);
 	RUN(a_caller_without_a_name);
 	RUN(a_caller_further_out);
