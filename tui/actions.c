@@ -427,6 +427,7 @@ static void save_accept(struct ui *ui, const char *text)
 	save_as(ui, *text ? text : ui->source->save_formats[0]);
 }
 
+/* Without commas all of them fit in 80 columns. */
 static const char *save_hint(const char *const *formats)
 {
 	static char hint[160];
@@ -434,7 +435,7 @@ static const char *save_hint(const char *const *formats)
 
 	for (size_t i = 0; formats[i] && used < sizeof(hint); i++)
 		used += (size_t)snprintf(
-			hint + used, sizeof(hint) - used, "%s%s", i ? ", " : "", formats[i]);
+			hint + used, sizeof(hint) - used, "%s%s", i ? " " : "", formats[i]);
 	return hint;
 }
 

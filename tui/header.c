@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "src/model/mark_list.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/group.h"
+#include "tui/header_since.h"
 #include "tui/infoline.h"
 #include "tui/moment_words.h"
 #include "tui/shown_moment.h"
@@ -418,18 +418,6 @@ static void header_sampling(const struct ui *ui, struct infoline *s)
 		infoline_right(s, 65, STYLE_PLAIN, "cost %.1f%%", snap->sampling.overhead * 100);
 }
 
-static void header_since(const struct snapshot *snap, struct infoline *s)
-{
-	char from[MARK_LIST_TEXT], to[MARK_LIST_TEXT];
-
-	if (snap->until)
-		infoline_right(s, 88, STYLE_WARN, "%s to %s", mark_list_text(snap->since, from),
-			mark_list_text(snap->until, to));
-	else
-		infoline_right(s, 88, STYLE_WARN, "since %s", mark_list_text(snap->since, from));
-	infoline_elastic(s, 12);
-}
-
 /* Which moment the rows are of, where no title says so. */
 static void header_moment(const struct ui *ui, struct infoline *s)
 {
@@ -483,9 +471,7 @@ static void header_order(const struct ui *ui, struct infoline *s)
 	if (ui_moment(ui) == SNAP_RANGE && header_shows_end(ui))
 		infoline_right(s, 88, STYLE_WARN, "as of %s",
 			moment_words_clock(ui, ui->shown->uptime_ns, clock));
-	if (ui_counts_since(ui) && ui_moment(ui) != SNAP_RANGE &&
-		ui_view(ui)->scope & (IN_SITES | IN_TREE | IN_MODULES | IN_DETAIL))
-		header_since(ui->shown, s);
+	header_since_add(ui, s);
 	if (ui->hold)
 		infoline_right(s, 85, STYLE_WARN, "order held (o)");
 	if (ui->show_hidden)

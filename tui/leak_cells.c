@@ -31,6 +31,27 @@ static bool is_suppressed(const struct leaks_row *row)
 	return row->leak && row->leak->suppressed;
 }
 
+/* Where the file does not fit: rows of one function still differ by their lines. */
+static void site_beside_line(
+	const struct snap_site *site, const struct row_style *style, const char *name, char *out)
+{
+	const char *cut = draw_is_ascii() ? "..." : "…";
+	struct row_style whole = *style;
+	char place[128];
+	const char *line;
+	size_t room;
+
+	whole.line_cells = 0;
+	site_place(site, &whole, place, sizeof(place));
+	line = strrchr(place, ':');
+	room = line ? text_cells(name) + text_cells(cut) + text_cells(line) : 0;
+	if (!line || room >= style->site_cells)
+		text_elide(out, COLUMN_TEXT_MAX, name, style->site_cells, false, draw_is_ascii());
+	else
+		snprintf(out, COLUMN_TEXT_MAX, "%s%*s%s%s", name, (int)(style->site_cells - room),
+			"", cut, line);
+}
+
 static void leaks_site_text(
 	const struct ui *ui, const struct leaks_row *row, unsigned cells, char *out)
 {
@@ -49,7 +70,7 @@ static void leaks_site_text(
 			(int)(cells - text_cells(name) - text_cells(place)), "", place);
 		text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 	} else {
-		text_elide(out, COLUMN_TEXT_MAX, name, cells, false, draw_is_ascii());
+		site_beside_line(row->site, &style, name, out);
 	}
 }
 

@@ -352,7 +352,7 @@ static void say_block(struct leak_explanation *w, const struct ui *ui,
 		units_duration(age, now > b->birth_ns ? now - b->birth_ns : 0),
 		retains ? "  keeps alive " : "",
 		retains ? units_bytes(retained, b->retained.bytes) : "",
-		b->holders > 1 ? "  (more than one block points to it)" : "");
+		b->holders > 1 ? "  (several holders)" : "");
 	if (ui->leaks.contents)
 		say_contents(w, ui, b);
 	if (!is_only_way(b))

@@ -17,6 +17,7 @@
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/header.h"
+#include "tui/header_since.h"
 #include "tui/key_codes.h"
 #include "tui/keys.h"
 #include "tui/moment_words.h"
@@ -197,7 +198,8 @@ static void draw_status(struct ui *ui)
 	if (ui->layout.y[ROW_STATUS] < 0)
 		return;
 	ui_view(ui)->status(ui, text, sizeof(text));
-	text_elide(cut, sizeof(cut), text, width - 2, false, draw_is_ascii());
+	header_since_status(ui, text, sizeof(text));
+	text_elide_parts(cut, sizeof(cut), text, width - 2, draw_is_ascii());
 	draw_text(ui->layout.y[ROW_STATUS], 1, width - 2, STYLE_PLAIN, cut);
 }
 

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
@@ -18,7 +19,8 @@
 #define PANE_MOST    20 /* at most */
 #define PLACE_CELLS  32
 #define NUMBER_CELLS 5 /* " 12  " before a frame */
-#define FRAMES_WIDE  140 /* from this width on, frames are in two columns */
+#define FRAMES_WIDE  140 /* from this width on, frames may be in two columns */
+#define NAME_LEAST   60 /* cells of names in one column */
 
 int site_pane_lines(const struct ui *ui)
 {
@@ -49,6 +51,17 @@ static void facts_draw(const struct ui *ui, const struct snap_site *site, int y)
 	infoline_draw(&s, y, 1, (unsigned)ui->layout.width - 2);
 }
 
+/* In full where it fits: a short name leaves out the arguments of templates, not its end. */
+static void name_text(
+	const struct ui *ui, const struct frame *f, unsigned cells, char *out, size_t cap)
+{
+	bool ascii = draw_is_ascii();
+
+	frame_name(f, ui->names == NAMES_SHORT ? NAMES_FULL : ui->names, 0, ascii, out, cap);
+	if (text_cells(out) > cells || strlen(out) + 1 == cap)
+		frame_name(f, ui->names, cells, ascii, out, cap);
+}
+
 /* One frame: its number, function and place, in so many cells. */
 static void frame_draw(
 	const struct ui *ui, const struct stack *stack, uint32_t i, int y, int x, unsigned cells)
@@ -63,19 +76,37 @@ static void frame_draw(
 	snprintf(text, sizeof(text), "%3" PRIu32 " %s", i,
 		i == stack->title ? draw_glyph(GLYPH_HERE) : "");
 	draw_text(y, x, NUMBER_CELLS, style, text);
-	frame_name(f, ui->names == NAMES_SHORT ? NAMES_FULL : ui->names,
-		cells - NUMBER_CELLS - place - 2, draw_is_ascii(), text, sizeof(text));
+	name_text(ui, f, cells - NUMBER_CELLS - place - 2, text, sizeof(text));
 	draw_text(y, x + NUMBER_CELLS + 1, cells - NUMBER_CELLS - place - 2, style, text);
 	frame_place(f, place, draw_is_ascii(), text, sizeof(text));
 	draw_text(y, x + (int)(cells - place), place, STYLE_DIM, text);
 }
 
+/* Places are near the names, not at the other edge of a wide screen. */
+static unsigned cells_used(const struct ui *ui, const struct stack *stack, unsigned cells)
+{
+	unsigned room = cells - 2 - NUMBER_CELLS - PLACE_CELLS - 2, longest = NAME_LEAST;
+	char text[COLUMN_TEXT_MAX];
+
+	if (cells < FRAMES_WIDE)
+		return cells;
+	for (uint32_t i = 0; i < stack->nframes; i++) {
+		name_text(ui, snapshot_frame(stack, i), room, text, sizeof(text));
+		if (text_cells(text) > longest)
+			longest = (unsigned)text_cells(text);
+	}
+	return longest + (cells - room);
+}
+
 static void stack_draw(const struct ui *ui, const struct stack *stack, int y, unsigned lines)
 {
-	unsigned width = (unsigned)ui->layout.width, columns = width >= FRAMES_WIDE ? 2 : 1;
+	unsigned width = (unsigned)ui->layout.width;
+	unsigned columns = width >= FRAMES_WIDE && stack->nframes > lines ? 2 : 1;
 	unsigned cells = (width - 1) / columns, room = lines * columns;
 	char text[64];
 
+	if (columns == 1)
+		cells = cells_used(ui, stack, cells);
 	for (unsigned n = 0; n < stack->nframes && n < room; n++) {
 		int line = y + (int)(n % lines), x = 1 + (int)(n / lines * cells);
 

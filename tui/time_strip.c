@@ -60,7 +60,9 @@ static void line_facts(const struct ui *ui, struct infoline *s)
 {
 	char clock[UNITS_MAX];
 
-	infoline_left(s, 60, STYLE_INFO, "%5s", units_uptime(clock, shown_moment_newest_ns(ui)));
+	/* Only the heap has a history. */
+	infoline_left(s, 60, STYLE_INFO, "%5s%s", units_uptime(clock, shown_moment_newest_ns(ui)),
+		ui->current->kinds ? " heap" : "");
 	if (ui->layout.width >= COUNTS_WIDTH)
 		time_strip_counts(ui->current, s);
 	else

@@ -231,13 +231,11 @@ static void contents_status(struct ui *ui, char *text, size_t cap)
 
 	if (l && l->contents)
 		snprintf(text, cap,
-			"%s%% of %s are copies of others, %s%% blocks of zeros, %s%% zeros at "
-			"ends; at the scan%s",
+			"of %s%s scanned: %s%% copies, %s%% all zeros, %s%% zeros at ends",
+			units_bytes(bytes, all->read.bytes), l->contents_whole ? "" : " (not all)",
 			units_percent(copies, all->copies.bytes, all->read.bytes),
-			units_bytes(bytes, all->read.bytes),
 			units_percent(zeros, all->zero.bytes, all->read.bytes),
-			units_percent(tails, all->tail.bytes, all->read.bytes),
-			l->contents_whole ? "" : ", not of all blocks");
+			units_percent(tails, all->tail.bytes, all->read.bytes));
 }
 
 static bool contents_matches(const struct ui *ui, const struct filter *f, size_t at)

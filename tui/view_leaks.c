@@ -40,7 +40,7 @@ static const struct table_column leak_columns[] = {
 	{ "GROWS", 6, false, 76, "how sure it is that the call site keeps growing" },
 	{ "CALL SITE", 0, false, 0, "the function that allocated them" },
 	{ "KEEPS", 7, true, 104, "what freeing them would give back, themselves included" },
-	{ "TYPE", 18, false, 130, "C++ class of most of the site's blocks, by their vtables" },
+	{ "TYPE", 22, false, 134, "C++ class of most of the site's blocks, by their vtables" },
 };
 static const unsigned char leak_order[] = { BY_KIND, BY_BYTES, BY_BLOCKS, BY_INDIRECT, BY_KEEPS,
 	BY_OLDEST, BY_SINCE, BY_CONFIDENCE, BY_GROWTH, BY_TYPE, BY_SITE };
@@ -465,9 +465,11 @@ static void leaks_status(struct ui *ui, char *text, size_t cap)
 	else if (!l)
 		used += (size_t)snprintf(text + used, cap - used, "not scanned yet (L)   ");
 	for (unsigned i = 0; l && i < SNAP_LEAK_REACHABLE; i++)
-		used += sum_text(text + used, cap - used, wide,
-			snapshot_leak_word((enum snap_leak_class)i), &l->sum[i]);
-	used += growing_text(text + used, cap - used, wide, &ui->leaks);
+		if (wide || l->sum[i].blocks || i == SNAP_LEAK_DEFINITE)
+			used += sum_text(text + used, cap - used, wide,
+				snapshot_leak_word((enum snap_leak_class)i), &l->sum[i]);
+	if (wide || ui->leaks.growing)
+		used += growing_text(text + used, cap - used, wide, &ui->leaks);
 	if (l && l->suppressed.blocks)
 		used += sum_text(text + used, cap - used, wide, "suppressed", &l->suppressed);
 	if (l)

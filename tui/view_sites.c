@@ -287,6 +287,8 @@ static void sites_draw_empty(const struct ui *ui)
 		!ui->shown ? "waiting for the first snapshot"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive && ui_moment(ui) != SNAP_NOW
 			? "live blocks by thread are known only of now: F returns there"
+		: ui->group.by == GROUP_THREAD && ui->shown->kinds
+			? "threads are counted in the heap only: M shows it, g groups otherwise"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive
 			? "counting live blocks by thread"
 		: ui->shown->nsites
@@ -351,17 +353,20 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
 	char bytes[UNITS_MAX], percent[UNITS_MAX], first[UNITS_MAX], last[UNITS_MAX],
 		all[UNITS_MAX];
+	const char *many = group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by].many;
 	uint64_t sum = 0;
 
 	if (!l->count)
 		return;
 	for (size_t i = l->top; i < end; i++)
 		sum += sites_row(ui, i)->live_bytes;
-	snprintf(text, cap, "%s-%s of %s %s%s   these hold %s (%s%%)   %s",
+	snprintf(text, cap, "%s-%s of %s %.*s%s   these hold %s (%s%%)   %s",
 		units_count(first, l->top + 1), units_count(last, end), units_count(all, l->count),
-		group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by].many,
-		ui->filter ? " that match" : "", units_bytes(bytes, sum),
-		units_percent(percent, sum, ui->shown->totals.live_bytes),
+		(int)(strlen(many) - (l->count == 1)), many, /* all end in "s" */
+		!ui->filter	? ""
+		: l->count == 1 ? " that matches"
+				: " that match",
+		units_bytes(bytes, sum), units_percent(percent, sum, ui->shown->totals.live_bytes),
 		ui_moment(ui) != SNAP_NOW && sites_column_shown(ui, COL_AGE)
 			? "AGE is known only of now"
 		: l->moved ? "> keeps its line"

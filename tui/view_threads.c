@@ -329,7 +329,10 @@ static void threads_cell(
 		units_percent(out, t->live_bytes, ui->shown->alive_bytes);
 		break;
 	case BY_RATE:
-		snapshot_growth_text(ui->shown, t->live_bytes_per_s, out);
+		if (t->has_rate)
+			snapshot_growth_text(ui->shown, t->live_bytes_per_s, out);
+		else
+			strcpy(out, "-");
 		break;
 	case BY_ALLOC_RATE:
 		units_freq(out, t->allocs_per_s);
@@ -404,7 +407,9 @@ static void threads_draw(struct ui *ui)
 			!ui->shown	       ? "waiting for the first snapshot"
 			: ui->shown->processes ? "threads are of one process: choose it in the "
 						 "list (p)"
-					       : "no thread has allocated yet");
+			: ui->shown->kinds == KINDS_MAPPED || ui->shown->kinds == KINDS_POOL
+				? "threads are counted in the heap only: M shows it"
+				: "no thread has allocated yet");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		threads_draw_row(ui, l->top + i, y + (int)i);
 }

@@ -194,10 +194,10 @@ static void tree_status(struct ui *ui, char *text, size_t cap)
 	char first[UNITS_MAX], last[UNITS_MAX], all[UNITS_MAX];
 
 	if (l->count)
-		snprintf(text, cap, "%s-%s of %s lines   children below %g%% are folded (T)   %s",
+		snprintf(text, cap, "%s-%s of %s line%s   children below %g%% are folded (T)   %s",
 			units_count(first, l->top + 1), units_count(last, end),
-			units_count(all, l->count), st->least_permille / 10.0,
-			l->moved ? "> keeps its line" : "");
+			units_count(all, l->count), units_plural(l->count),
+			st->least_permille / 10.0, l->moved ? "> keeps its line" : "");
 }
 
 static void tree_facts(const struct ui *ui, struct infoline *s)

@@ -509,6 +509,7 @@ struct snap_thread {
 	/* With snapshot.has_alive: of the blocks that this thread allocated. */
 	uint64_t live_blocks, live_bytes;
 	double live_bytes_per_s;
+	bool has_rate; /* that is known: live bytes were counted twice */
 };
 
 /* What happened in a range of time, beside the sites' `since`. */

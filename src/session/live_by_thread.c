@@ -75,10 +75,11 @@ void live_by_thread_end(struct live_by_thread *a, uint64_t now_ns)
 }
 
 /* In bytes per second, between the latest reading and the oldest one within the window. */
-static double growth_of(const struct live_by_thread *a, uint32_t slot)
+static double growth_of(const struct live_by_thread *a, uint32_t slot, bool *known)
 {
 	unsigned last, first;
 
+	*known = false;
 	if (a->points < 2)
 		return 0;
 	last = first = a->points - 1;
@@ -89,6 +90,7 @@ static double growth_of(const struct live_by_thread *a, uint32_t slot)
 		first--;
 	if (first == last)
 		return 0;
+	*known = true;
 	return ((double)a->past[slot][last % LIVE_BY_THREAD_POINTS] -
 		       (double)a->past[slot][first % LIVE_BY_THREAD_POINTS]) *
 	       1e9 /
@@ -117,7 +119,11 @@ void live_by_thread_fill(const struct live_by_thread *a, struct snapshot *s)
 
 		thread[i].live_blocks = a->slot[slot].blocks;
 		thread[i].live_bytes = a->slot[slot].bytes;
-		thread[i].live_bytes_per_s = snapshot_ended(s) ? 0 : growth_of(a, slot);
+		thread[i].live_bytes_per_s = growth_of(a, slot, &thread[i].has_rate);
+		if (snapshot_ended(s)) {
+			thread[i].live_bytes_per_s = 0;
+			thread[i].has_rate = true;
+		}
 	}
 	for (size_t i = 0; i < s->nshares; i++) {
 		struct live_by_thread_sum sum = of_counter(a, share[i].counter);

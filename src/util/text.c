@@ -258,6 +258,21 @@ size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool fr
 	return used + 1;
 }
 
+size_t text_elide_parts(char *out, size_t cap, const char *text, size_t cells, bool ascii)
+{
+	size_t fit = text_cells(text) > cells && cells > 2 ? text_fit(text, cells - 2, NULL) : 0;
+
+	while (fit > 0 && strncmp(text + fit, "  ", 2) != 0)
+		fit--;
+	while (fit > 0 && text[fit - 1] == ' ')
+		fit--;
+	if (fit == 0 || fit + sizeof(" …") > cap)
+		return text_elide(out, cap, text, cells, false, ascii);
+	memcpy(out, text, fit);
+	strcpy(out + fit, ascii ? " ~" : " …");
+	return text_cells(out);
+}
+
 void text_unfold(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

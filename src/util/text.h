@@ -40,5 +40,11 @@ size_t text_line(const char *text, size_t cells);
  */
 size_t text_elide(
 	char *out, size_t cap, const char *text, size_t cells, bool from_left, bool ascii);
+/*
+ * The same for facts with two blanks or more between them, as in "3 sites   12.4M live": those that
+ * do not fit are left out whole, since a part of a number is another number. One that is too long
+ * by itself is cut.
+ */
+size_t text_elide_parts(char *out, size_t cap, const char *text, size_t cells, bool ascii);
 
 #endif

@@ -377,6 +377,7 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 
 	for (unsigned i = 0; i < CANNED_THREADS; i++) {
 		out[i] = threads[i];
+		out[i].has_rate = true;
 		out[i].allocs = t * (i == 1 ? 90000 : 100 * (5 - i));
 		out[i].frees = t * (i == 2 ? 89000 : 90 * (5 - i));
 		out[i].alloc_bytes = out[i].allocs * (32 + i);

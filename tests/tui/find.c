@@ -103,7 +103,7 @@ TEST(a_filter_shows_what_matches)
 	paper_draw(&p);
 	CHECK_INT(p.ui.sites.list.count, 1);
 	CHECK(paper_find(&p, "filter: json") == p.ui.layout.y[ROW_TABS]);
-	CHECK(paper_find(&p, "1-1 of 1 sites that match") >= 0);
+	CHECK(paper_find(&p, "1-1 of 1 site that matches") >= 0);
 	/* The tree is that of the same sites. */
 	paper_keys(&p, "t");
 	paper_draw(&p);

@@ -54,6 +54,19 @@ TEST(all_views_show_them)
 	paper_close(&p);
 }
 
+/* What only the heap has is not said of mapped memory. */
+TEST(threads_and_history_are_the_heaps)
+{
+	begin(true);
+	paper_resize(&p, 24, 80);
+	CHECK(!sees(" heap "));
+	paper_keys(&p, "M\t\t\t");
+	CHECK(sees("threads are counted in the heap only") && sees(" heap "));
+	paper_keys(&p, "\t\t\t\t\tgt");
+	CHECK(sees("threads are counted in the heap only"));
+	paper_close(&p);
+}
+
 TEST(nothing_is_mapped)
 {
 	begin(false);
@@ -100,6 +113,7 @@ int main(void)
 {
 	RUN(m_goes_through_the_kinds);
 	RUN(all_views_show_them);
+	RUN(threads_and_history_are_the_heaps);
 	RUN(nothing_is_mapped);
 	RUN(a_moment_without);
 	RUN(an_export_is_whole);

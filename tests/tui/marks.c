@@ -34,6 +34,11 @@ TEST(m_marks_at_once_and_then_asks_for_a_name)
 	paper_keys(&p, "warm-up\r");
 	CHECK_STR(p.canned.moments.last->name, "warm-up");
 	CHECK(sees("SINCE") && sees("KEPT") && sees("since mark 1 (warm-up)"));
+	/* On a narrow screen the status line has the name. */
+	paper_resize(&p, 24, 80);
+	CHECK(!sees("since mark 1 (") && sees("   SINCE: mark 1 (warm-up)"));
+	paper_resize(&p, 30, 100);
+	CHECK(!sees("SINCE: "));
 	seconds(10);
 	/* Ten and some seconds of 1.1 MB/s. */
 	CHECK(sees("+11.5M") || sees("+12.6M"));

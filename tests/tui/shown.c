@@ -224,7 +224,7 @@ TEST(save_asks_for_the_format)
 	paper_draw(&p);
 	CHECK(p.ui.prompt.open && saved_as[0] == '\0');
 	CHECK(paper_find(&p, "export as (Enter: text):") >= 0);
-	CHECK(paper_find(&p, "text, json, heaptop") >= 0);
+	CHECK(paper_find(&p, "text json heaptop") >= 0);
 	paper_keys(&p, "heaptop\r");
 	CHECK_STR(saved_as, "heaptop");
 	paper_draw(&p);

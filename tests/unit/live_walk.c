@@ -316,6 +316,7 @@ TEST(what_of_a_threads_blocks_is_alive)
 			snapshot_unref(s);
 	}
 	CHECK(s->has_alive);
+	CHECK(!s->threads[0].has_rate); /* one count is no rate */
 	CHECK_INT(s->nthreads, 2);
 	CHECK_INT(s->threads[1].live_blocks, 27);
 	CHECK_INT(s->threads[1].live_bytes, 20 * 500 + 7 * 40);

@@ -250,6 +250,29 @@ TEST(elide)
 	CHECK_STR(elided("abe\xcc\x81z", 2, true, false), "…z");
 }
 
+static const char *parts(const char *text, size_t cells, bool ascii)
+{
+	static char out[256];
+
+	text_elide_parts(out, sizeof(out), text, cells, ascii);
+	return out;
+}
+
+/* A number that is cut would be another number. */
+TEST(elide_parts)
+{
+	if (!setlocale(LC_ALL, "C.UTF-8"))
+		SKIP("no C.UTF-8 locale to measure with");
+	CHECK_STR(parts("live 12.4M   lost 500   kept 31", 31, false),
+		"live 12.4M   lost 500   kept 31");
+	CHECK_STR(parts("live 12.4M   lost 500   kept 31", 30, false), "live 12.4M   lost 500 …");
+	CHECK_STR(parts("live 12.4M   lost 500   kept 31", 23, true), "live 12.4M   lost 500 ~");
+	CHECK_STR(parts("live 12.4M   lost 500   kept 31", 22, false), "live 12.4M …");
+	CHECK_STR(parts("live 12.4M  in all", 8, false), "live 12…");
+	CHECK_STR(parts("日本  語", 7, false), "日本 …");
+	CHECK_STR(parts("ab", 0, false), "");
+}
+
 TEST(lines)
 {
 	CHECK_INT(text_line("one two three", 13), 13);
@@ -301,6 +324,7 @@ int main(void)
 	RUN(cells);
 	RUN(fit);
 	RUN(elide);
+	RUN(elide_parts);
 	RUN(lines);
 	RUN(elide_anything);
 	RUN(unfold);
