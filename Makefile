@@ -160,7 +160,8 @@ PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -W
 
 SHM_SRC     := $(sort $(wildcard shm/*.c))
 PRELOAD_SRC := $(sort $(wildcard preload/*.c preload/*/*.c))
-VIEW_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c tui/*.c preload/patch/*.c))
+AGENT_SRC   := $(sort $(wildcard src/agent/*.c))
+VIEW_SRC    := $(filter-out $(AGENT_SRC),$(sort $(wildcard src/*/*.c src/*/*/*.c tui/*.c preload/patch/*.c)))
 # Attaching to a running program is code for x86-64.
 VIEW_SRC    := $(filter-out $(if $(filter x86_64%,$(MACHINE)),src/attach/elsewhere.c, \
 	$(filter-out src/attach/elsewhere.c,$(wildcard src/attach/*.c))),$(VIEW_SRC))
@@ -168,9 +169,12 @@ VIEW_SRC    := $(filter-out $(if $(filter x86_64%,$(MACHINE)),src/attach/elsewhe
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(B)/so/%.o) $(SHM_SRC:%.c=$(B)/so/%.o)
 VIEW_OBJ    := $(VIEW_SRC:%.c=$(B)/view/%.o) $(SHM_SRC:%.c=$(B)/view/%.o)
 MAIN_OBJ    := $(B)/view/src/main.o
+AGENT_OBJ   := $(AGENT_SRC:%.c=$(B)/view/%.o)
 
 LIB := $(B)/libheaptop.so
 EXE := $(B)/heaptop
+# The other side alone (--agent), for machines with little on them: static, so it needs libc.a.
+AGENT := $(B)/heaptop-agent
 # The viewer without main, for the tests: a thin archive, so that each links only what it calls.
 VIEWER := $(B)/viewer.a
 
@@ -205,6 +209,11 @@ $(LIB): $(PRELOAD_OBJ) $(EXPORTS)
 $(EXE): $(MAIN_OBJ) $(VIEW_OBJ) $(B)/viewer.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(VIEW_SAN) $(LDFLAGS_ALL) -o $@ $(MAIN_OBJ) $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
+heaptop-agent: $(AGENT)
+$(AGENT): $(AGENT_OBJ) $(VIEWER) $(B)/viewer.list
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -static -s -Wl,--gc-sections -o $@ $(AGENT_OBJ) $(VIEWER) -lpthread
 
 $(VIEWER): $(VIEW_OBJ) $(B)/viewer.list
 	$(call say,AR,$@)
@@ -277,7 +286,10 @@ $(UNIT) $(WITH_VIEWER): %: %.o $(B)/viewer.list | $(VIEWER)
 # Files a room needs beyond these rules (stress, model, bench) say so in their own fragment.
 -include $(sort $(wildcard tests/*/rules.mk))
 
-tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA)
+# Without libc.a, and with a sanitizer, it is not built, and its tests are skipped.
+HAS_STATIC = $(if $(SAN)$(COVERAGE),,$(wildcard $(shell $(CC) -print-file-name=libc.a)))
+
+tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA) $(if $(HAS_STATIC),$(AGENT))
 
 check: tests
 	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' TESTS='$(UNIT) $(TEST_EXTRA)' tests/run.sh '$(T)'
@@ -383,9 +395,10 @@ uninstall:
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/share/heaptop'
 
-.PHONY: all check quick tests faults soak demo pictures golden lint syntax install uninstall clean help deps
+.PHONY: all heaptop-agent check quick tests faults soak demo pictures golden lint syntax install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so (CROSS=aarch64-linux-gnu-: for another machine)'
+	@echo 'make heaptop-agent    build/heaptop-agent: static, to show programs of another machine here (CROSS=...)'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
 	@echo 'make demo             run heaptop live on a small demo program'
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'

@@ -3,7 +3,6 @@
 #include "src/far/listen.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -46,6 +45,8 @@ static int unix_listen(struct far_listener *l, const char *path)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int rc;
 
+	*l = (struct far_listener){ .fd = -1 };
+	snprintf(l->said, sizeof(l->said), "unix:%s", path);
 	if (strlen(path) >= sizeof(a.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(a.sun_path, path);
@@ -62,58 +63,10 @@ static int unix_listen(struct far_listener *l, const char *path)
 	return rc;
 }
 
-static int tcp_try(struct far_listener *l, const struct addrinfo *a)
+int far_listen_unix(struct far_listener *l, const char *path)
 {
-	const int yes = 1;
+	int rc = unix_listen(l, path);
 
-	l->fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-	if (l->fd < 0)
-		return -errno;
-	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(l->fd, a->ai_addr, a->ai_addrlen) == 0 && listen(l->fd, BACKLOG) == 0)
-		return 0;
-	return -errno;
-}
-
-static int tcp_listen(struct far_listener *l, const char *where)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	const char *port = strrchr(where, ':');
-	struct addrinfo *all = NULL;
-	char address[256];
-	size_t len;
-	int rc = -EADDRNOTAVAIL;
-
-	if (!port || (size_t)(port - where) >= sizeof(address))
-		return -EINVAL;
-	/* An address of IPv6 is in brackets. */
-	len = (size_t)(port - where);
-	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
-		where++;
-		len -= 2;
-	}
-	memcpy(address, where, len);
-	address[len] = 0;
-	if (getaddrinfo(address, port + 1, &hints, &all) != 0)
-		return rc;
-	for (const struct addrinfo *a = all; a && rc != 0; a = a->ai_next) {
-		rc = tcp_try(l, a);
-		if (rc != 0 && l->fd >= 0)
-			close(l->fd);
-	}
-	freeaddrinfo(all);
-	if (rc != 0)
-		l->fd = -1;
-	return rc;
-}
-
-int far_listen(struct far_listener *l, const char *where)
-{
-	int rc;
-
-	*l = (struct far_listener){ .fd = -1 };
-	snprintf(l->said, sizeof(l->said), "%s", where);
-	rc = strncmp(where, "unix:", 5) == 0 ? unix_listen(l, where + 5) : tcp_listen(l, where);
 	if (rc != 0)
 		far_listen_close(l);
 	return rc;

@@ -14,11 +14,10 @@ struct far_listener {
 	char said[FAR_LISTEN_TEXT]; /* where it listens */
 };
 
-/*
- * "unix:PATH", a socket that only this user can reach, or "ADDRESS:PORT". 0 or -errno; -EADDRINUSE:
- * there is one already.
- */
-int far_listen(struct far_listener *l, const char *where);
+/* A socket that only this user can reach. 0 or -errno; -EADDRINUSE: there is one already. */
+int far_listen_unix(struct far_listener *l, const char *path);
+/* "ADDRESS:PORT". */
+int far_listen_tcp(struct far_listener *l, const char *where);
 /*
  * Waits for a connection, `timeout_ms` at most (-1: for ever). The descriptor; -ETIMEDOUT, -EINTR,
  * or -errno; -EACCES: another user's process connected to a UNIX socket, and was sent away.

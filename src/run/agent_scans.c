@@ -9,7 +9,8 @@
 #include "src/scan/scan_outcome.h"
 
 struct agent_scans {
-	struct session *session;
+	const char *path;
+	pid_t pid;
 	struct far_steer steer;
 	struct scan_answer *answer; /* the last one; or NULL */
 };
@@ -18,15 +19,15 @@ static int scan_begin(void *ctx, const uint8_t *request, size_t len)
 {
 	struct agent_scans *a = ctx;
 	struct bytes_cursor c = { request, request + len, false };
-	struct leak_scan_options o = { .pid = session_pid(a->session) };
+	struct leak_scan_options o = { .pid = a->pid };
 	int rc = scan_outcome_request_get(&c, &o);
 
 	if (rc != 0)
 		return rc;
-	if (!session_alive(a->session) || o.pid == 0)
+	if (o.pid == 0)
 		return -ESRCH;
 	scan_answer_free(a->answer);
-	a->answer = scan_answer_start(session_path(a->session), &o);
+	a->answer = scan_answer_start(a->path, &o);
 	return a->answer ? 0 : -errno;
 }
 
@@ -57,13 +58,14 @@ static void scan_leave(void *ctx)
 	a->answer = NULL;
 }
 
-struct agent_scans *agent_scans_new(struct session *s)
+struct agent_scans *agent_scans_new(const char *path, pid_t pid)
 {
 	struct agent_scans *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
-	a->session = s;
+	a->path = path;
+	a->pid = pid;
 	a->steer = (struct far_steer){
 		.ctx = a,
 		.begin = scan_begin,

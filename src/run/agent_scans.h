@@ -4,13 +4,14 @@
 #ifndef SRC_RUN_AGENT_SCANS_H
 #define SRC_RUN_AGENT_SCANS_H
 
-#include "src/far/agent.h"
-#include "src/session/session.h"
+#include <sys/types.h>
+
+#include "src/far/steer.h"
 
 struct agent_scans;
 
-/* `s` observes the process, and must outlive it. NULL: out of memory. */
-struct agent_scans *agent_scans_new(struct session *s);
+/* `path`: the process's segment, which must outlive it; `pid` as we see it. NULL: out of memory. */
+struct agent_scans *agent_scans_new(const char *path, pid_t pid);
 const struct far_steer *agent_scans_steer(const struct agent_scans *a);
 /* Ends a scan: the process is released before this returns. */
 void agent_scans_free(struct agent_scans *a);

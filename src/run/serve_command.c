@@ -63,7 +63,8 @@ static int listen_open(struct serve *s)
 			"anyone who reaches the port could connect: --token-file FILE is required");
 	if (s->options->far.token_file && far_token_read(s->options->far.token_file, s->token) != 0)
 		return FAILURE_EXIT;
-	rc = far_listen(&s->listener, where);
+	rc = is_unix ? far_listen_unix(&s->listener, where + 5)
+		     : far_listen_tcp(&s->listener, where);
 	if (rc != 0) {
 		snprintf(what, sizeof(what), "cannot listen on %.140s", where);
 		return failure_print_errno(what, rc);
@@ -172,7 +173,8 @@ static int serve_open(struct serve *s)
 	if (rc == 0)
 		rc = run_open(&s->run, o, NULL);
 	if (rc == 0 && o->far.steers)
-		s->scans = agent_scans_new(run_session(s->run));
+		s->scans = agent_scans_new(
+			session_path(run_session(s->run)), session_pid(run_session(s->run)));
 	return rc == 0 && o->far.steers && !s->scans ? failure_print_errno("cannot serve", -ENOMEM)
 						     : rc;
 }

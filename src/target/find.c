@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "src/proc/proc.h"
 #include "src/target/executable.h"
 #include "src/target/privilege.h"
+#include "src/target/user.h"
 #include "src/util/text.h"
 
 #define LIBRARY_NAME "libheaptop.so"
@@ -66,16 +66,6 @@ static int say(char *message, int err, const struct subject *s, const char *why)
 	snprintf(message, TARGET_MESSAGE_MAX, "cannot attach to process %d (%s): %s", (int)s->pid,
 		s->name, why);
 	return err;
-}
-
-static void user_name(uid_t uid, char *out, size_t cap)
-{
-	const struct passwd *pw = getpwuid(uid);
-
-	if (pw)
-		text_clean(out, cap, pw->pw_name, strlen(pw->pw_name));
-	else
-		snprintf(out, cap, "%u", (unsigned)uid);
 }
 
 /* Each of these returns 0 when it has nothing to say, else -errno with the message made. */
