@@ -14,6 +14,7 @@
 
 #include "src/far/agent.h"
 #include "src/far/listen.h"
+#include "src/run/agent_images.h"
 #include "src/run/agent_scans.h"
 #include "src/target/target.h"
 #include "src/util/text.h"
@@ -32,6 +33,7 @@ struct agent {
 	struct target_segment segment;
 	struct read_segment *open;
 	struct far_agent serves;
+	struct agent_images images;
 	struct agent_scans *scans;
 };
 
@@ -155,7 +157,12 @@ static int process_open(struct agent *a)
 		a->scans = agent_scans_new(a->segment.path, pid);
 	if (a->steers && !a->scans)
 		return fail(FAILED, "cannot serve", strerror(ENOMEM));
+	rc = agent_images_open(&a->images, a->open, pid, a->scans);
+	if (rc != 0)
+		return fail(FAILED, "cannot serve", strerror(-rc));
 	a->serves = (struct far_agent){ .segment = a->open,
+		.next = agent_images_next,
+		.next_ctx = &a->images,
 		.pid = pid,
 		.stop = &stopped,
 		.steer = a->scans ? agent_scans_steer(a->scans) : NULL };
@@ -182,6 +189,7 @@ static int standard_serve(struct agent *a)
 
 static int socket_serve(struct agent *a)
 {
+	struct read_segment *newest;
 	struct far_listener l;
 	int rc = far_listen_unix(&l, a->where + 5);
 
@@ -193,6 +201,8 @@ static int socket_serve(struct agent *a)
 
 		if (fd < 0)
 			continue;
+		newest = agent_images_next(&a->images);
+		a->serves.segment = newest ? newest : a->open;
 		(void)far_agent_serve(&a->serves, fd, fd);
 		close(fd);
 	}
@@ -229,6 +239,7 @@ int main(int argc, char *argv[])
 	if (rc == 0)
 		rc = strcmp(a.where, "-") == 0 ? standard_serve(&a) : socket_serve(&a);
 	agent_scans_free(a.scans);
+	agent_images_close(&a.images);
 	read_close(a.open);
 	return rc;
 }

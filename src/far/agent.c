@@ -21,12 +21,16 @@
 #define PSS_SHARE 50u
 /* A new image maps its segment only once it is loaded, so a single look proves nothing. */
 #define REPLACED_AFTER 2u
+#define IMAGE_NS       UINT64_C(2000000000) /* by then a new image has a segment, or none */
 #define THREADS_MOST   FAR_NAMES_MAX
 #define LOOK_MS	       500 /* between looks at `stop`, */
 #define SCAN_LOOK_MS   50 /* and at a scan */
 
 struct serving {
 	const struct far_agent *agent;
+	struct read_segment *segment; /* that of the image which is served, */
+	struct read_segment *next; /* and of one after it; or NULL */
+	uint64_t without_ns; /* since when the process does not map it; 0: it does */
 	struct far_channel line;
 	struct far_shadow *shadow;
 	struct far_file file;
@@ -57,7 +61,7 @@ static int hello_send(struct serving *s)
 		.signature = HT_SIGNATURE,
 		.order = *(const uint8_t *)&one,
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
-		.segment_bytes = read_file_bytes(s->agent->segment),
+		.segment_bytes = read_file_bytes(s->segment),
 		.sends_files = s->agent->sends_files,
 		.steers = s->agent->steer != NULL };
 	struct utsname u;
@@ -82,7 +86,7 @@ static int lines_send(void *ctx, const struct bytes *lines)
 
 static void names_read(struct serving *s)
 {
-	ssize_t n = read_threads(s->agent->segment, s->thread, THREADS_MOST);
+	ssize_t n = read_threads(s->segment, s->thread, THREADS_MOST);
 
 	s->names = 0;
 	for (ssize_t i = 0; i < n; i++) {
@@ -135,9 +139,9 @@ static int process_send(struct serving *s)
 }
 
 /* By exec a process loses its segment. */
-static bool is_replaced(struct serving *s)
+static bool is_unmapped(struct serving *s)
 {
-	const char *path = read_path(s->agent->segment), *slash = strrchr(path, '/');
+	const char *path = read_path(s->segment), *slash = strrchr(path, '/');
 
 	if (s->identity.state != HT_STATE_RUNNING || s->agent->pid == 0)
 		return false;
@@ -157,16 +161,33 @@ static bool is_alive(struct serving *s)
 	return rc == 0 ? ticks == s->identity.start_ticks : rc != -ESRCH;
 }
 
+/* A new image that is recorded has its segment soon, though not at once. */
+static void image_look(struct serving *s, struct far_tick *t)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (!is_unmapped(s)) {
+		s->without_ns = 0;
+		return;
+	}
+	s->without_ns = s->without_ns ? s->without_ns : now;
+	s->next = s->agent->next ? s->agent->next(s->agent->next_ctx) : NULL;
+	if (s->next == s->segment)
+		s->next = NULL;
+	t->next = s->next != NULL;
+	t->replaced = t->next || !s->agent->next || now > s->without_ns + IMAGE_NS;
+}
+
 /* Whether the process lives is asked first: what a dead one has written is all there. */
 static int tick_send(struct serving *s)
 {
 	struct far_tick t = { .alive = is_alive(s) };
-	int rc = read_identity(s->agent->segment, &s->identity);
+	int rc = read_identity(s->segment, &s->identity);
 
 	if (rc == 0 && t.alive)
-		t.replaced = is_replaced(s);
+		image_look(s, &t);
 	if (rc == 0 && t.alive && s->identity.state == HT_STATE_RUNNING)
-		read_publish_clock(s->agent->segment, clock_monotonic_ns());
+		read_publish_clock(s->segment, clock_monotonic_ns());
 	t.monotonic_ns = clock_monotonic_ns();
 	if (rc == 0)
 		rc = far_shadow_send(s->shadow, lines_send, s);
@@ -191,11 +212,31 @@ static int file_send(struct serving *s, const struct far_frame *f)
 	if (!s->agent->sends_files)
 		p.bytes = 0;
 	else
-		far_file_open(&s->file, s->agent->segment, s->agent->pid, &p);
+		far_file_open(&s->file, s->segment, s->agent->pid, &p);
 	far_piece_put(&s->out, &p);
 	if (p.bytes > 0)
 		far_file_read(&s->file, p.offset, &s->out);
 	return reply(s, FAR_PIECE);
+}
+
+/* The desk goes on with the new image, of which it has nothing yet. */
+static int image_take(struct serving *s)
+{
+	struct far_shadow *shadow = s->next ? far_shadow_new(s->next) : NULL;
+
+	if (!s->next)
+		return -EPROTO;
+	if (!shadow)
+		return -ENOMEM;
+	far_shadow_free(s->shadow);
+	s->shadow = shadow;
+	s->segment = s->next;
+	s->next = NULL;
+	s->without = 0;
+	s->without_ns = 0;
+	s->nameds = 0;
+	far_file_close(&s->file);
+	return hello_send(s);
 }
 
 static int frame_take(struct serving *s, const struct far_frame *f)
@@ -207,6 +248,8 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 		return tick_send(s);
 	case FAR_FILE:
 		return file_send(s, f);
+	case FAR_IMAGE:
+		return image_take(s);
 	case FAR_SCAN:
 	case FAR_CANCEL:
 	case FAR_GET:
@@ -246,7 +289,7 @@ static int serve(struct serving *s)
 
 static bool parts_make(struct serving *s)
 {
-	s->shadow = far_shadow_new(s->agent->segment);
+	s->shadow = far_shadow_new(s->segment);
 	s->thread = calloc(THREADS_MOST, sizeof(*s->thread));
 	s->name = calloc(THREADS_MOST, sizeof(*s->name));
 	s->named = calloc(THREADS_MOST, sizeof(*s->named));
@@ -255,7 +298,10 @@ static bool parts_make(struct serving *s)
 
 int far_agent_serve(const struct far_agent *a, int in, int out)
 {
-	struct serving s = { .agent = a, .file = FAR_FILE_NONE, .scan = { .steer = a->steer } };
+	struct serving s = { .agent = a,
+		.segment = a->segment,
+		.file = FAR_FILE_NONE,
+		.scan = { .steer = a->steer } };
 	int rc = read_identity(a->segment, &s.identity);
 
 	if (rc == 0 && !parts_make(&s))

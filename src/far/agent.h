@@ -18,6 +18,10 @@ struct far_agent {
 	pid_t pid; /* as we see it; 0: it is not visible from here */
 	const atomic_bool *stop; /* once it is true, serving ends; or NULL */
 	bool sends_files; /* object files that it has mapped, for their symbols */
+	/* The newest image of the process by exec; NULL: none after the first is recorded. The
+	 * segment is the callee's, and stays open while this one is served. May be NULL. */
+	struct read_segment *(*next)(void *ctx);
+	void *next_ctx;
 	const struct far_steer *steer; /* NULL: it may only read */
 };
 

@@ -38,6 +38,9 @@ struct far_desk {
 	struct far_mirror *mirror;
 	struct far_moment moment;
 	bool greeted, asked;
+	bool image_asked; /* the next one was asked for, */
+	bool image_new; /* and its greeting came, */
+	bool fresh_image; /* and a moment of it; until far_desk_image */
 	bool fresh; /* a tick came that far_desk_tick has not reported */
 	uint64_t asked_ns, heard_ns; /* CLOCK_MONOTONIC */
 	uint64_t heard_at_ns; /* CLOCK_REALTIME */
@@ -87,14 +90,17 @@ static int mirror_failed(struct far_desk *d, int rc)
 static int hello_take(struct far_desk *d, struct bytes_cursor *c)
 {
 	struct far_hello h;
-	int rc = d->greeted ? -EPROTO : far_hello_get(c, &h);
+	int rc = d->greeted && !d->image_asked ? -EPROTO : far_hello_get(c, &h);
 
 	if (rc == 0)
 		rc = hello_check(d, &h);
 	if (rc != 0)
 		return rc;
+	d->image_new = d->greeted;
+	d->image_asked = false;
 	d->greeted = true;
 	d->moment.agent = h;
+	far_mirror_free(d->mirror);
 	d->mirror = far_mirror_new(h.segment_bytes);
 	return d->mirror ? 0 : mirror_failed(d, -errno);
 }
@@ -107,6 +113,7 @@ static int tick_take(struct far_desk *d, struct bytes_cursor *c)
 		rc = far_mirror_commit(d->mirror);
 	d->asked = false;
 	d->fresh = true;
+	d->fresh_image = d->image_new;
 	d->moment.here_ns = clock_monotonic_ns();
 	return rc ? mirror_failed(d, rc) : 1;
 }
@@ -357,7 +364,33 @@ const char *far_desk_ended(const struct far_desk *d)
 /* A process that has ended does not change any more. */
 static bool is_final(const struct far_desk *d)
 {
-	return !d->moment.tick.alive || d->moment.tick.replaced;
+	const struct far_tick *t = &d->moment.tick;
+
+	return !t->alive || (t->replaced && !t->next);
+}
+
+/* Ticks of the next image follow by themselves. 0, or -errno after which nothing comes. */
+static int image_ask(struct far_desk *d)
+{
+	int rc;
+
+	if (d->image_asked || d->image_new || !d->moment.tick.next || d->asked)
+		return 0;
+	far_desk_copy_end(d);
+	rc = far_channel_send(&d->line, FAR_IMAGE, NULL, 0, SEND_MS);
+	if (rc != 0)
+		failed(d, rc);
+	d->image_asked = rc == 0;
+	return rc ? rc : ask(d);
+}
+
+bool far_desk_image(struct far_desk *d)
+{
+	bool is_new = d->fresh_image;
+
+	if (is_new)
+		d->image_new = d->fresh_image = false;
+	return is_new;
 }
 
 bool far_desk_tick(struct far_desk *d, int timeout_ms)
@@ -367,7 +400,7 @@ bool far_desk_tick(struct far_desk *d, int timeout_ms)
 	int rc = 0;
 
 	d->fresh = false;
-	if (d->ended[0] || is_final(d) || ask(d) != 0)
+	if (d->ended[0] || is_final(d) || image_ask(d) != 0 || ask(d) != 0)
 		return fresh;
 	while (rc == 0) {
 		uint64_t now = clock_monotonic_ns();

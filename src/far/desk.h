@@ -20,6 +20,9 @@ struct far_desk;
 int far_desk_open(
 	struct far_desk **out, const struct far_peer *peer, int timeout_ms, char *message);
 void far_desk_close(struct far_desk *d);
+/* True once when the process has another image by exec, which is followed: from now on path, moment
+ * and files are those of that one. */
+bool far_desk_image(struct far_desk *d);
 /* The copy. Opened once, its name may go: far_desk_opened. */
 const char *far_desk_path(const struct far_desk *d);
 void far_desk_opened(struct far_desk *d);

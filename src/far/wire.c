@@ -54,6 +54,7 @@ void far_tick_put(struct bytes *b, const struct far_tick *t)
 	bytes_number(b, t->monotonic_ns);
 	bytes_number(b, t->alive);
 	bytes_number(b, t->replaced);
+	bytes_number(b, t->next);
 	bytes_number(b, t->agent_cpu_ns);
 	bytes_number(b, t->agent_rss);
 }
@@ -63,6 +64,7 @@ int far_tick_get(struct bytes_cursor *c, struct far_tick *t)
 	t->monotonic_ns = bytes_read(c);
 	t->alive = bytes_read(c) != 0;
 	t->replaced = bytes_read(c) != 0;
+	t->next = bytes_read(c) != 0;
 	t->agent_cpu_ns = bytes_read(c);
 	t->agent_rss = bytes_read(c);
 	return checked(c);

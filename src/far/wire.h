@@ -9,8 +9,9 @@
  *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
  *                   FAR_SCANNING says how far a scan is, and FAR_FOUND answers FAR_GET.
  *                   FAR_END: a line for the user, the last frame
- *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE. FAR_SCAN, FAR_CANCEL and FAR_GET
- *                   have the agent act on the program, if its user allowed that
+ *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE; FAR_IMAGE, after a tick that says
+ *                   that there is another image: another FAR_HELLO answers, and ticks of it.
+ * FAR_SCAN, FAR_CANCEL and FAR_GET have the agent act on the program, if its user allowed that
  *
  * FAR_LINES are the lines of 64 bytes of the segment that changed since the last tick, by
  * src/far/lines.h: the desk keeps a copy of the segment (src/far/mirror.h), and all readers of
@@ -43,6 +44,7 @@ enum far_type {
 	FAR_TICK = 'K',
 	FAR_FILE = 'F',
 	FAR_PIECE = 'D',
+	FAR_IMAGE = 'J',
 	FAR_SCAN = 'S',
 	FAR_CANCEL = 'X',
 	FAR_SCANNING = 'I',
@@ -67,7 +69,8 @@ struct far_hello {
 struct far_tick {
 	uint64_t monotonic_ns; /* the agent's clocks */
 	bool alive; /* the process still runs this image */
-	bool replaced; /* it called exec: another image, which is not followed */
+	bool replaced; /* it called exec: */
+	bool next; /* its new image is recorded, and comes after FAR_IMAGE */
 	uint64_t agent_cpu_ns, agent_rss; /* what the agent itself costs */
 };
 

@@ -76,6 +76,11 @@ struct agent_scans *agent_scans_new(const char *path, pid_t pid)
 	return a;
 }
 
+void agent_scans_move(struct agent_scans *a, const char *path)
+{
+	a->path = path;
+}
+
 const struct far_steer *agent_scans_steer(const struct agent_scans *a)
 {
 	return &a->steer;

@@ -208,6 +208,15 @@ bool far_objects_listen(struct far_objects *o)
 	return true;
 }
 
+void far_objects_restart(struct far_objects *o, struct read_segment *segment)
+{
+	if (o->fd >= 0)
+		part_close(o, -ECANCELED);
+	o->segment = segment;
+	o->next = 1;
+	far_objects_look(o);
+}
+
 const char *far_objects_progress(const struct far_objects *o, char text[FAR_OBJECTS_TEXT])
 {
 	char name[64], here[UNITS_MAX], whole[UNITS_MAX];

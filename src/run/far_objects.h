@@ -32,6 +32,8 @@ struct far_objects {
 void far_objects_init(struct far_objects *o);
 /* Begins, or goes on with modules that are new. */
 void far_objects_look(struct far_objects *o);
+/* Another image of the process, with modules of its own. */
+void far_objects_restart(struct far_objects *o, struct read_segment *segment);
 /* Takes what has come of the one that is being copied. True: another module may be named. */
 bool far_objects_listen(struct far_objects *o);
 /* What comes now, in one line, or NULL. */

@@ -191,6 +191,22 @@ void far_run_opened(struct far_run *f)
 	far_desk_opened(f->desk);
 }
 
+bool far_run_image(struct far_run *f)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *next;
+
+	if (!f || !far_desk_image(f->desk))
+		return false;
+	next = read_open(far_desk_path(f->desk), message);
+	if (!next)
+		return false;
+	read_close(f->segment);
+	f->segment = next;
+	far_objects_restart(&f->objects, next);
+	return true;
+}
+
 const struct far_moment *far_run_moment(const struct far_run *f)
 {
 	return far_desk_moment(f->desk);
@@ -230,7 +246,9 @@ bool far_run_listen(struct far_run *f)
 
 bool far_run_is_open(const struct far_run *f)
 {
-	return !f || (!far_desk_ended(f->desk) && !far_desk_moment(f->desk)->tick.replaced);
+	const struct far_tick *t = f ? &far_desk_moment(f->desk)->tick : NULL;
+
+	return !f || (!far_desk_ended(f->desk) && (!t->replaced || t->next));
 }
 
 /* When the last bytes came. */
@@ -246,9 +264,9 @@ const char *far_run_notice(const struct far_run *f)
 
 	if (!f)
 		return NULL;
-	if (far_desk_moment(f->desk)->tick.replaced)
-		return "the program called exec: its new image is not followed from here (connect "
-		       "again)";
+	if (!far_run_is_open(f) && !far_desk_ended(f->desk))
+		return "the program called exec, and its new image is not recorded: these are the "
+		       "last figures";
 	if (far_desk_ended(f->desk))
 		snprintf(own->notice, sizeof(own->notice),
 			"connection lost at %s: these are the last figures (%s)",

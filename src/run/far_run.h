@@ -15,6 +15,9 @@ struct far_run;
 /* Connects, and waits for the first moment. 0, or after one line on stderr the exit status. */
 int far_run_open(struct far_run **out, const struct options *o);
 void far_run_close(struct far_run *f);
+/* True once when the process goes on as another image by exec: path and modules are those of that
+ * one. Of NULL: false. */
+bool far_run_image(struct far_run *f);
 /* The segment's copy; far_run_opened when it is open, since its name is not needed any more. */
 const char *far_run_path(const struct far_run *f);
 void far_run_opened(struct far_run *f);

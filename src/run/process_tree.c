@@ -223,18 +223,34 @@ static struct session *open_segment(const struct process_tree *w, const struct t
 	return session_open(t->path, &o, message);
 }
 
-/* The process has a newer image: it becomes the watched one. */
-static void exec_follow(struct process_tree *w, const struct target_segment *t)
+static void image_follow(struct process_tree *w, struct session *next)
 {
-	struct session *next = open_segment(w, t);
-
-	if (!next)
-		return;
 	session_sample_inherit(next, w->now);
 	session_replaced(w->now);
 	member_add(w, w->now);
 	w->now = next;
 	w->changed = true;
+}
+
+/* The process has a newer image: it becomes the watched one. */
+static void exec_follow(struct process_tree *w, const struct target_segment *t)
+{
+	struct session *next = open_segment(w, t);
+
+	if (next)
+		image_follow(w, next);
+}
+
+int process_tree_follow(struct process_tree *w, const char *path, char *message)
+{
+	struct session_options o = w->options.session;
+	struct session *next;
+
+	o.beside = w->now;
+	next = session_open(path, &o, message);
+	if (next)
+		image_follow(w, next);
+	return next ? 0 : -1;
 }
 
 /* Keeps the newest: the user asks for the child that was killed just now. */

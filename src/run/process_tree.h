@@ -53,6 +53,9 @@ void process_tree_members(
  * segments. */
 void process_tree_release(
 	struct process_tree *w, bool (*is_done)(void *ctx, struct session *s), void *ctx);
+/* The process has a newer image, whose segment this is: it becomes the watched one. 0, or -1 and
+ * a line in `message` (READ_MESSAGE_MAX). */
+int process_tree_follow(struct process_tree *w, const char *path, char *message);
 /* Searches for new images and children, and removes the segments of those that ended. True:
  * process_tree_session changed. */
 bool process_tree_poll(struct process_tree *w);

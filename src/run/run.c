@@ -392,6 +392,17 @@ static void attachment_tell(struct run *r)
 		session_notice(run_session(r), attachment_notice(r->attachment));
 }
 
+/* The program on another machine called exec. */
+static void image_follow(struct run *r)
+{
+	char message[READ_MESSAGE_MAX];
+
+	if (!far_run_image(r->far))
+		return;
+	(void)process_tree_follow(r->watch, far_run_path(r->far), message);
+	far_run_opened(r->far);
+}
+
 struct snapshot *run_tick(struct run *r)
 {
 	struct snapshot *s;
@@ -399,6 +410,7 @@ struct snapshot *run_tick(struct run *r)
 
 	process_tree_poll(r->watch);
 	far_run_tick(r->far);
+	image_follow(r);
 	child_poll(r);
 	mark_timer_check(&r->marks, r->options->mark_every_ns, process_tree_session(r->watch));
 	process_tree_sample_adjust(r->watch);

@@ -14,6 +14,7 @@
 
 #include "src/far/agent.h"
 #include "src/far/listen.h"
+#include "src/run/agent_images.h"
 #include "src/run/agent_scans.h"
 #include "src/run/attach_choice.h"
 #include "src/run/failure.h"
@@ -120,13 +121,23 @@ static int user_become(const char *name)
 static int desk_serve(struct serve *s)
 {
 	struct session *session = run_session(s->run);
+	struct agent_images images;
 	const struct far_agent a = { .segment = session_segment(session),
 		.pid = session_pid(session),
 		.stop = s->cancelled,
+		.next = agent_images_next,
+		.next_ctx = &images,
 		.steer = s->scans ? agent_scans_steer(s->scans) : NULL,
 		.sends_files = s->sends_files };
-	int rc = far_agent_serve(&a, s->in, s->out);
+	int rc = agent_images_open(
+		&images, session_segment(session), session_pid(session), s->scans);
 
+	if (s->scans)
+		agent_scans_move(s->scans, session_path(session));
+	rc = rc ? rc : far_agent_serve(&a, s->in, s->out);
+	if (s->scans)
+		agent_scans_move(s->scans, session_path(session));
+	agent_images_close(&images);
 	close(s->in);
 	if (s->out != s->in)
 		close(s->out);

@@ -42,6 +42,11 @@ int main(int argc, char **argv)
 			held[0] = keep_far(5000);
 		else if (c == 'x')
 			execl("/bin/cat", "cat", (char *)0);
+		else if (c == 'i' || c == 'u') {
+			if (c == 'u')
+				unsetenv("LD_PRELOAD");
+			execl("/proc/self/exe", "next_image", (char *)0);
+		}
 		else
 			abort();
 		if (write(1, "done\\n", 5) != 5)
@@ -372,6 +377,34 @@ def ends():
                 check_equal(viewer.returncode, 0, "exit status (%s)" % err)
             finally:
                 kill_hard(viewer)
+
+
+@case("the next image after exec is followed, as here; one that is not recorded is said")
+def images():
+    with Program() as p:
+        viewer = subprocess.Popen([HEAPTOP, "--no-config", *VIA, "-a", p.pid, "-b", "-d", "0.2"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
+        try:
+            for _ in range(3):  # one image after another
+                p.ask(b"i")
+                check_equal(p.process.stdout.readline(), b"ready\n", "the next image")
+                for line in viewer.stdout:
+                    if "next_image" in line:
+                        break
+                p.ask(b"m")
+                check_equal(p.process.stdout.readline(), b"done\n", "the next image")
+                for line in viewer.stdout:
+                    if "keep_far" in line and "4.9k" in line:
+                        break
+                else:
+                    check(False, "the new image's block never came: %s" % viewer.stderr.read())
+            far, near = frame(*VIA, "-a", p.pid), frame("-a", p.pid)
+            check_equal(far["totals"], near["totals"], "totals of the last image")
+            p.ask(b"u")
+            rest, err = viewer.communicate(timeout=60)
+            check("not recorded" in rest, rest[-600:] + err)
+        finally:
+            kill_hard(viewer)
 
 
 class Cut:

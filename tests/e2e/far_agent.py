@@ -85,7 +85,7 @@ def container():
         shutil.copy(path, root)
     inside = "mount -t proc proc /proc && mount -t tmpfs none /dev/shm && mkdir -p $HEAPTOP_DIR && cd %s && LD_PRELOAD=%s/libheaptop.so exec ./leaks wait" % (
         root, root)
-    with Fed(["unshare", "--fork", "-p", "-m", "--kill-child", "/bin/sh", "-c", inside]) as p:
+    with Fed(["unshare", "--fork", "-p", "-m", "--kill-child", "/bin/sh", "-c", inside], stderr=subprocess.DEVNULL) as p:
         while p.process.stdout.readline() not in ("ready\n", ""):
             pass
         with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
