@@ -177,6 +177,22 @@ void leak_children_finish(struct leak_children *l)
 		process_tree_members(run_watch(l->run), child_finish, l);
 }
 
+static void child_left(void *ctx, struct session *s)
+{
+	struct leak_children *l = ctx;
+	struct child *c = session_alive(s) && !child_find(l, s) ? child_of(l, s) : NULL;
+
+	if (c)
+		result_take(c, s,
+			leak_summary_failed("no leak scan: it began after the others' scans"));
+}
+
+void leak_children_left(struct leak_children *l)
+{
+	if (run_child(l->run))
+		process_tree_members(run_watch(l->run), child_left, l);
+}
+
 /* ---- at intervals ---- */
 
 struct due {

@@ -31,7 +31,9 @@ void leak_children_judge(
 	struct leak_children *l, struct session *session, const struct snapshot *s);
 /* Before the last snapshot: scans the processes that still run. */
 void leak_children_finish(struct leak_children *l);
-/* After it: applies the suppressions to the children's results. */
+/* After the last poll: says of those that came after the scans that they have none. */
+void leak_children_left(struct leak_children *l);
+/* After the last snapshot: applies the suppressions to the children's results. */
 void leak_children_suppress(struct leak_children *l, const struct snapshot *s);
 
 #endif

@@ -291,6 +291,13 @@ static void rounds_check(struct leak_request *q, struct session *s, bool waits)
 	children_check(q);
 }
 
+/* Scans take their time, and children may have come meanwhile. */
+static void poll_last(struct leak_request *q)
+{
+	run_poll_last(q->run);
+	leak_children_left(q->children);
+}
+
 static struct snapshot *rounds_final(struct leak_request *q)
 {
 	struct scan_control *scans = control_of(q);
@@ -301,6 +308,7 @@ static struct snapshot *rounds_final(struct leak_request *q)
 	leak_request_make(q);
 	if (scans) /* results that come while the children end are not printed */
 		scan_control_stop(scans);
+	poll_last(q);
 	session_leaks(run_session(q->run), &q->rounds->shown);
 	s = run_final(q->run);
 	if (scans && s && run_suppressions(q->run) && scan_control_state(scans)->last) {
@@ -339,6 +347,7 @@ static struct snapshot *own_final(struct leak_request *q)
 		scan_job_free(q->exit_job);
 		q->exit_job = NULL;
 	}
+	poll_last(q);
 	/* The result belongs to the last image, which was scanned. */
 	if (!q->result)
 		q->result = leak_summary_failed("no leak scan: the program did not end by exit, or "
@@ -355,9 +364,9 @@ struct snapshot *leak_request_final(struct leak_request *q)
 {
 	struct snapshot *s;
 
+	run_poll_last(q->run);
 	if (!run_options(q->run)->leak_check)
 		return run_final(q->run);
-	process_tree_poll(run_watch(q->run));
 	leak_children_finish(q->children);
 	s = own_final(q);
 	if (s && run_suppressions(q->run))

@@ -52,6 +52,7 @@ struct process_tree {
 	struct timespec directory_time;
 	char directory[256];
 	bool changed;
+	bool unfinished; /* a segment is being made: its end does not change the directory */
 	struct leak_object_store *leak_store;
 };
 
@@ -343,6 +344,8 @@ static int segment_found(void *ctx, const struct target_segment *t)
 	struct process_tree *w = ctx;
 	uint32_t current = session_identity(w->now)->exec_gen;
 
+	if (t->state == TARGET_UNREADABLE && t->process > 0)
+		w->unfinished = true;
 	if (w->launch && t->family == w->options.family)
 		launch_processes_note(w->launch, t);
 	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
@@ -380,7 +383,8 @@ static bool directory_changed(struct process_tree *w)
 	struct stat st;
 
 	if (stat(w->directory, &st) != 0 ||
-		memcmp(&st.st_mtim, &w->directory_time, sizeof(st.st_mtim)) == 0)
+		(!w->unfinished &&
+			memcmp(&st.st_mtim, &w->directory_time, sizeof(st.st_mtim)) == 0))
 		return false;
 	if (has_passed(&st.st_mtim))
 		w->directory_time = st.st_mtim;
@@ -393,6 +397,7 @@ bool process_tree_poll(struct process_tree *w)
 	/* Children that are not kept are seen to have ended only by reading their files again. */
 	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
 		w->nkilled = 0; /* target_list finds them again */
+		w->unfinished = false;
 		target_list(segment_found, w);
 	}
 	launch_processes_tick(w->launch);
@@ -436,7 +441,6 @@ struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeo
 	struct snapshot *last;
 	size_t n = 0;
 
-	process_tree_poll_last(w);
 	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {
 		snapshot_unref(session_tick(w->members[i]));

@@ -66,8 +66,8 @@ size_t process_tree_left_out(const struct process_tree *w);
 /* Says that number in the notice of the current image's next snapshots. */
 void process_tree_left_out_notice(struct process_tree *w);
 /*
- * The last snapshot, with all names, with children attached, and with a notice if there were too
- * many children to keep. The caller owns the reference. At most once.
+ * After process_tree_poll_last: the last snapshot, with all names, with children attached, and with
+ * a notice if there were too many children to keep. The caller owns the reference. At most once.
  */
 struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns);
 /*

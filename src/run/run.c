@@ -425,13 +425,17 @@ struct snapshot *run_tick(struct run *r)
 	return s;
 }
 
+void run_poll_last(struct run *r)
+{
+	child_poll(r);
+	process_tree_poll_last(r->watch);
+}
+
 struct snapshot *run_final(struct run *r)
 {
 	struct snapshot *s;
 
-	child_poll(r);
 	far_run_tick(r->far);
-	process_tree_poll(r->watch);
 	s = process_tree_final(r->watch, NAMES_TIMEOUT_NS);
 	histories_add(r->past.histories, s);
 	return s;

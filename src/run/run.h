@@ -26,7 +26,9 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 /* A snapshot of now, after checking for the program's end and for new images. NULL and errno when
  * the segment cannot be read. */
 struct snapshot *run_tick(struct run *r);
-/* The last snapshot, with all names and children. */
+/* Finds all that is in the last snapshot: the program's end, images and children. */
+void run_poll_last(struct run *r);
+/* After run_poll_last: the last snapshot, with all names and children. */
 struct snapshot *run_final(struct run *r);
 /* Whether there is still something to wait for. */
 bool run_alive(const struct run *r);

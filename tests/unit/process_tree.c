@@ -186,6 +186,7 @@ TEST(many_execs_are_counted)
 
 	begin_with(&first_image, true);
 	images_pass(1);
+	process_tree_poll_last(watch);
 	s = process_tree_final(watch, (uint64_t)120 * 1000000000);
 	CHECK_INT(s->nchildren, 64);
 	CHECK_STR(
@@ -304,6 +305,40 @@ TEST(two_changes_at_one_time)
 	times[1] = st.st_mtim;
 	CHECK_INT(utimensat(AT_FDCWD, launch_dir, times, 0), 0);
 	CHECK(process_tree_poll(watch));
+	end();
+}
+
+static void magic_set(const char *path, uint64_t magic)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	CHECK(pwrite(fd, &magic, sizeof(magic), offsetof(struct ht_header, magic)) ==
+		sizeof(magic));
+	close(fd);
+}
+
+/* A child's segment that is seen while it is made: that it becomes whole changes no directory. */
+TEST(a_segment_that_is_being_made)
+{
+	const struct image second = { 0, 1, HT_STATE_RUNNING, FAMILY };
+	struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	char path[300], message[READ_MESSAGE_MAX] = "";
+	struct read_identity id;
+	const char *made;
+
+	begin_as(&first_image, true, 0);
+	made = image_make(&second);
+	CHECK_INT(read_identity_of_file(made, &id, message), 0);
+	snprintf(path, sizeof(path), "%s/heaptop-%d.%" PRIu64 "-%" PRIu64, launch_dir, getpid(),
+		proc_pid_namespace(), id.start_ticks);
+	CHECK_INT(rename(made, path), 0);
+	magic_set(path, 0);
+	CHECK_INT(utimensat(AT_FDCWD, launch_dir, old, 0), 0);
+	CHECK(!process_tree_poll(watch));
+	CHECK_INT(generation(), 0);
+	magic_set(path, HT_MAGIC);
+	CHECK(process_tree_poll(watch));
+	CHECK_INT(generation(), 1);
 	end();
 }
 
@@ -458,6 +493,7 @@ TEST(killed_children)
 		if (i % 30 == 0)
 			CHECK(!process_tree_poll(watch));
 	}
+	process_tree_poll_last(watch);
 	s = process_tree_final(watch, (uint64_t)120 * 1000000000);
 	CHECK_INT(s->nchildren, 64);
 	CHECK_STR(
@@ -479,6 +515,7 @@ TEST(children_kept)
 	image_make(&child);
 	image_make(&second);
 	CHECK(process_tree_poll(watch));
+	process_tree_poll_last(watch);
 	s = process_tree_final(watch, (uint64_t)120 * 1000000000);
 	CHECK(s && s->nchildren == 2);
 	CHECK_STR(s->command, "image1");
@@ -607,6 +644,7 @@ int main(void)
 	RUN(exec_twice);
 	RUN(exec_is_seen_without_a_family);
 	RUN(two_changes_at_one_time);
+	RUN(a_segment_that_is_being_made);
 	RUN(strangers);
 	RUN(children_not_kept);
 	RUN(children_not_kept_are_not_opened);
