@@ -33,10 +33,10 @@ list() {
 }
 
 one() {
-	local t=$1 name log rc start=$EPOCHSECONDS
+	local t=$1 name log rc start=$EPOCHSECONDS TIMEFORMAT='%U %S'
 	name=${t//\//_}
 	log=$2/$name.log
-	timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>"$log.err" </dev/null
+	{ time timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>"$log.err" </dev/null; } 2>"$log.used"
 	rc=$?
 	if [ $rc -eq 124 ] || [ $rc -eq 137 ]; then
 		echo "not ok - $t: no end within ${TEST_TIMEOUT:-300} s" >>"$log"
@@ -45,8 +45,9 @@ one() {
 	elif ! grep -qE '^(ok|not ok|skip) - ' "$log"; then
 		echo "not ok - $t: ran no test" >>"$log"
 	fi
-	printf '%-44s %4s ok %3s failed %3s skipped %3s s\n' "$t" "$(grep -c '^ok - ' "$log")" \
-		"$(grep -c '^not ok - ' "$log")" "$(grep -c '^skip - ' "$log")" $((EPOCHSECONDS - start))
+	printf '%-44s %4s ok %3s failed %3s skipped %3s s, %3.0f s of processor time\n' "$t" "$(grep -c '^ok - ' "$log")" \
+		"$(grep -c '^not ok - ' "$log")" "$(grep -c '^skip - ' "$log")" $((EPOCHSECONDS - start)) \
+		"$(awk '{ print $1 + $2 }' "$log.used")"
 	if grep -q '^not ok - ' "$log"; then
 		grep '^not ok - ' "$log" | sed 's/^/    /'
 		tail -n 15 "$log.err" | sed 's/^/    | /'

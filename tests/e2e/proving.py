@@ -48,13 +48,19 @@ def one_line(text):
     return " ".join(str(text).split())[:600]
 
 
+def processor_s():
+    """Seconds of this process and of what it has waited for."""
+    return sum(os.times()[:4])
+
+
 def run_cases():
-    """Runs every case registered, prints a line for each, ends the program."""
+    """Runs every case registered, prints a line for each and how long it took, ends the program."""
     failed = 0
     wanted = sys.argv[1:]
     for name, function in _cases:
         if wanted and not any(w in name for w in wanted):
             continue
+        begin, used = time.monotonic(), processor_s()
         try:
             function()
             print("ok - " + name)
@@ -66,7 +72,7 @@ def run_cases():
         except (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError) as why:
             failed += 1
             print("not ok - %s: %s: %s" % (name, type(why).__name__, one_line(why)))
-        sys.stdout.flush()
+        print("# %.1f s %.1f s" % (time.monotonic() - begin, processor_s() - used), flush=True)
     sys.exit(1 if failed else 0)
 
 

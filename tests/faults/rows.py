@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
 import deadline  # both are found by the path above
-from proving import B, Failure, Skip, one_line
+from proving import B, Failure, Skip, one_line, processor_s
 
 _rows = []
 _amounts = []  # of the row that runs: what its soak is
@@ -75,11 +75,6 @@ def _outcome(function):
         return "not ok", one_line(why)
     except (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError) as why:
         return "not ok", "%s: %s" % (type(why).__name__, one_line(why))
-
-
-def processor_s():
-    """Seconds of this process and of what it has waited for."""
-    return sum(os.times()[:4])
 
 
 def run_rows():

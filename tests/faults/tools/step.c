@@ -37,7 +37,7 @@
 
 #define STEPS_MAX   (1u << 20)
 #define REPEATS	    6u
-#define FAR	    20000u /* steps: further on, only the first time, by a breakpoint */
+#define FAR	    20000u /* steps: further on, only the first time */
 #define PATIENCE_MS 60000 /* for a program that goes on; then it is stuck */
 #define SMALL_FILES (48u << 20) /* bytes: the segment is the small one, of 128 thread slots */
 #define FAILURES    32
@@ -468,37 +468,7 @@ static bool segment_check_all(
 	return fine;
 }
 
-/* ---- one run ---- */
-
-static uint64_t places[STEPS_MAX];
-static uint32_t count, picked[STEPS_MAX];
-
-/* Leaves the operation after `done` instructions. False: something is wrong, `why` says what. */
-static bool left_after(uint32_t done)
-{
-	struct program p = program_start();
-	struct leaves_account account = { 0 };
-	struct user_regs_struct regs = { 0 };
-	bool fine = false, there;
-
-	if (to_operation(&p)) {
-		ptrace(PTRACE_GETREGS, p.stepped, 0, &regs);
-		there = done > FAR ? run_to(&p, places[done]) : steps(&p, done, NULL, NULL);
-		ptrace(PTRACE_CONT, p.stepped, 0, there ? SIGUSR1 : 0);
-	}
-	if (await(&p, &account, sizeof(account)))
-		fine = segment_check_all(&p, &account, regs.fs_base);
-	else if (p.ended)
-		fails("the program ended", p.status, 0);
-	else
-		fails("the program is stuck", 0, 0);
-	program_end(&p);
-	if (fine && p.status != 0)
-		fine = fails("status", p.status, 0);
-	return fine;
-}
-
-/* ---- all of them ---- */
+/* ---- where it was ---- */
 
 struct range {
 	uint64_t start, end;
@@ -540,6 +510,60 @@ static const struct range *range_of(uint64_t place)
 	return NULL;
 }
 
+/* Whether a breakpoint may be there: not in what the kernel maps. */
+static bool in_file(uint64_t place)
+{
+	const struct range *r = range_of(place);
+
+	return r && r->name[0] != '[';
+}
+
+/* ---- one run ---- */
+
+static uint64_t places[STEPS_MAX];
+static bool is_new[STEPS_MAX]; /* the instruction there was not run before */
+static uint32_t count, picked[STEPS_MAX];
+
+/* Goes on to where `done` instructions are done: by a breakpoint as far as an instruction that was
+ * not run before, since a step costs two switches of processes, then step by step. */
+static bool go_to(struct program *p, uint32_t done)
+{
+	uint32_t at = done;
+
+	while (at > 0 && !(is_new[at] && in_file(places[at])))
+		at--;
+	if (at > 0 && !run_to(p, places[at]))
+		return false;
+	return steps(p, done - at, NULL, NULL);
+}
+
+/* Leaves the operation after `done` instructions. False: something is wrong, `why` says what. */
+static bool left_after(uint32_t done)
+{
+	struct program p = program_start();
+	struct leaves_account account = { 0 };
+	struct user_regs_struct regs = { 0 };
+	bool fine = false, there;
+
+	if (to_operation(&p)) {
+		ptrace(PTRACE_GETREGS, p.stepped, 0, &regs);
+		there = go_to(&p, done);
+		ptrace(PTRACE_CONT, p.stepped, 0, there ? SIGUSR1 : 0);
+	}
+	if (await(&p, &account, sizeof(account)))
+		fine = segment_check_all(&p, &account, regs.fs_base);
+	else if (p.ended)
+		fails("the program ended", p.status, 0);
+	else
+		fails("the program is stuck", 0, 0);
+	program_end(&p);
+	if (fine && p.status != 0)
+		fine = fails("status", p.status, 0);
+	return fine;
+}
+
+/* ---- all of them ---- */
+
 /* Runs the operation to its end, and notes where it was. */
 static void calibrate(void)
 {
@@ -571,16 +595,18 @@ static bool is_wanted(uint32_t at, uint32_t points)
 	if (!range_of(places[at]))
 		return false;
 	if (at > FAR)
-		return times(at, -1, 1) == 0;
+		return is_new[at];
 	if (points == 0)
 		return times(at, -1, REPEATS) < REPEATS;
-	return times(at, -1, 1) == 0 || times(at, 1, 1) == 0;
+	return is_new[at] || times(at, 1, 1) == 0;
 }
 
 static uint32_t pick(uint32_t points)
 {
 	uint32_t n = 0, few;
 
+	for (uint32_t i = 0; i < count; i++)
+		is_new[i] = times(i, -1, 1) == 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (is_wanted(i, points))
 			picked[n++] = i;
