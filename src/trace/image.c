@@ -114,12 +114,21 @@ static void dynamic_read(const struct trace_image *i, struct trace_module *m, ui
 	}
 }
 
+/* Whether there is code: not of a file that was mapped only to be read, as by a program that looks
+ * into others, or by our library. Some programs move their code to memory without a file. */
+static bool is_code(const struct trace_image *i, const struct trace_module *m, uint64_t at)
+{
+	const struct trace_map *map = trace_image_map(i, at);
+
+	return map && map->executes && (map->inode == 0 || map->inode == m->map->inode);
+}
+
 /* The module whose ELF header is at the start of a mapping. */
 static bool module_read(
 	const struct trace_image *i, const struct trace_map *map, struct trace_module *m)
 {
 	Elf64_Phdr segment[SEGMENTS_MAX];
-	uint64_t dynamic = 0, low = UINT64_MAX, high = 0;
+	uint64_t dynamic = 0, low = UINT64_MAX, high = 0, code = 0;
 	Elf64_Ehdr head;
 	size_t n;
 
@@ -140,12 +149,14 @@ static bool module_read(
 			low = p->p_vaddr;
 		if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > high)
 			high = p->p_vaddr + p->p_memsz;
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) != 0 && p->p_filesz > 0)
+			code = p->p_vaddr + p->p_filesz;
 		if (p->p_type == PT_GNU_EH_FRAME)
 			m->frames = p->p_vaddr;
 		if (p->p_type == PT_DYNAMIC)
 			dynamic = p->p_vaddr;
 	}
-	if (low >= high)
+	if (low >= high || (code != 0 && !is_code(i, m, m->bias + code - 1)))
 		return false;
 	m->start = m->bias + (low & ~UINT64_C(4095));
 	m->end = m->bias + high;
@@ -168,7 +179,7 @@ static int modules_read(struct trace_image *i)
 			(i->modules > 0 && map->start < i->module[i->modules - 1].end) ||
 			!module_read(i, map, &m))
 			continue;
-		/* A file that was only mapped to be read, by a program that looks into others. */
+		/* The same for one without code. */
 		if (trace_image_map(i, m.end - 1) == NULL)
 			continue;
 		grown = array_grow(i->module, i->modules, &capacity, sizeof(*grown));

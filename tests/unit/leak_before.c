@@ -8,6 +8,7 @@
 #include "src/proc/proc.h"
 #include "src/trace/stop.h"
 #include "tests/unit/heap_account.h"
+#include "tests/unit/mapped_file.h"
 #include "tests/unit/segment_fixture.h"
 
 #include "shm/before.h"
@@ -168,10 +169,14 @@ static bool has(struct leak_range r, const void *function)
 }
 
 /* Where threads are taken to be inside malloc. */
+/* Also beside a mapping of libc's file, before it, that is only read. */
 TEST(code_of_malloc)
 {
+	struct mapped_file file = mapped_file_of((void *)pause);
 	struct leak_range r = leak_malloc_code_find(getpid());
 
+	CHECK(file.at != NULL);
+	mapped_file_drop(&file);
 	CHECK(has(r, (void *)malloc) && has(r, (void *)free) && has(r, (void *)realloc));
 	CHECK(has(r, (void *)malloc_usable_size) && has(r, (void *)memalign));
 	CHECK(!has(r, (void *)pause) && !has(r, (void *)read) && !has(r, (void *)printf));

@@ -121,6 +121,14 @@ static struct leak_range code_of(struct leak_space *s, uint64_t base)
 	return r;
 }
 
+/* Not if the file was mapped only to be read. */
+static bool is_code(const struct leak_space *s, struct leak_range r)
+{
+	const struct leak_map *m = leak_space_map(s, r.end - AFTER_BYTES - 1);
+
+	return m && m->executable;
+}
+
 static bool is_libc(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -135,9 +143,12 @@ struct leak_range leak_malloc_code_find(pid_t pid)
 
 	if (leak_space_open(&s, pid) != 0)
 		return r;
-	for (size_t i = 0; i < s.maps && r.end == 0; i++)
+	for (size_t i = 0; i < s.maps && r.end == 0; i++) {
 		if (s.map[i].offset == 0 && s.map[i].readable && is_libc(s.map[i].path))
 			r = code_of(&s, s.map[i].start);
+		if (r.end != 0 && !is_code(&s, r))
+			r = (struct leak_range){ 0, 0 };
+	}
 	leak_space_close(&s);
 	return r;
 }
