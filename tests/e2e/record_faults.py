@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recordings of both kinds where things go wrong: files that cannot be written, disks that are full, recorders and
 programs that are killed at random moments, storms of children. The program never notices; what is in the file is
-whole. SOAK=1: 1,000 kills."""
+whole. SOAK=1: 1,000 kills, and full disks of 100 sizes."""
 
 import json
 import os
@@ -19,6 +19,7 @@ IN_FLIGHT = 64  # events of threads that have counted for the program, and not y
 KINDS = ("--record", "--record-events")
 FILE = os.path.join(scratch, "file")
 ROUNDS = 1000 if "SOAK" in os.environ else 10
+DISKS = 50 if "SOAK" in os.environ else 0  # of each kind
 CHILDREN = 200
 SEEDED = 60000  # blocks: takes some milliseconds to read
 STOPPED_S = 6  # a program writes events for 5 s after they were asked to
@@ -134,30 +135,52 @@ def one_writer():
         program.end()
 
 
-def full_checked(kind, said, why):
-    """The file is small, says what came before, and the recorder said why there is no more."""
+def full_checked(kind, said, why, size=4096):
+    """The file is small, says what came before, and the recorder said why there is no more. The blocks that it has."""
     check(why in said, "said: " + said.decode())
-    check(0 < os.path.getsize(FILE) <= 4096, "size")
+    check(0 < os.path.getsize(FILE) <= size, "size")
     done = run([HEAPTOP, "-r", FILE, "--format", "json"])
     check(done.returncode == 0 or re.search(rb"before the first event|no complete tick", done.stderr), done.stderr.decode())
-    if done.returncode == 0:
-        consistent(json.loads(done.stdout), running=kind == "--record")
+    if done.returncode != 0:
+        return 0
+    rep = json.loads(done.stdout)
+    consistent(rep, running=kind == "--record")
+    return rep["totals"]["allocs"]
+
+
+def on_small_disk(kind, size, *command):
+    """Records on a disk of that size, in bytes, which is not enough. The allocations that the file has."""
+    disk = os.path.join(scratch, "disk")
+    os.makedirs(disk, exist_ok=True)
+    if run([need("unshare"), "-m", "true"]).returncode != 0:
+        raise Skip("unshare -m is not permitted here")
+    fresh()
+    done = run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=%d none "$1"; shift; "$@"; '
+                'echo $?; cp %s/file %s' % (size, disk, FILE), "sh", disk, HEAPTOP, kind, os.path.join(disk, "file"),
+                "-d", "0.1", "--report", "-o", "/dev/null", "--", target("event_threads"), *command])
+    check_equal(done.stdout, b"done\n0\n", "the program's output and status")
+    return full_checked(kind, done.stderr, b"No space left on device", size)
 
 
 @case("a full disk ends the recording, not the program")
 def full_disk():
-    disk = os.path.join(scratch, "disk")
-    os.mkdir(disk)
-    if run([need("unshare"), "-m", "true"]).returncode != 0:
-        raise Skip("unshare -m is not permitted here")
     filler = os.urandom(600).hex()  # of the command line: the file is full soon
     for kind in KINDS:
-        fresh()
-        done = run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k none "$1"; shift; "$@"; '
-                    'echo $?; cp %s/file %s' % (disk, FILE), "sh", disk, HEAPTOP, kind, os.path.join(disk, "file"),
-                    "-d", "0.1", "--report", "-o", "/dev/null", "--", target("event_threads"), "100", "300", filler])
-        check_equal(done.stdout, b"done\n0\n", "the program's output and status")
-        full_checked(kind, done.stderr, b"No space left on device")
+        on_small_disk(kind, 4096, "100", "300", filler)
+
+
+def full_at_random():
+    """Disks of fewer pages than the files would have."""
+    dice, said = random.Random(1), 0
+    for _ in range(DISKS):
+        for kind, pages, rounds in (("--record-events", 250, "300"), ("--record", 3, "300")):
+            said += on_small_disk(kind, 4096 * dice.randrange(1, pages), rounds, "300") > 0
+    print("# %d of %d files said something" % (said, 2 * DISKS))
+    check(said > DISKS // 2, "only %d files said something" % said)
+
+
+if DISKS:
+    case("a disk that is full at %d moments" % (2 * DISKS))(full_at_random)
 
 
 @case("a file that is removed meanwhile changes nothing for the program")
