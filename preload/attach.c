@@ -487,6 +487,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	id.depth = parent->header->depth;
 	id.sample_bytes = ht_load_relaxed_64(&parent->header->sample_bytes);
 	id.measure = ht_load_relaxed_32(&parent->header->measure);
+	id.ignore_round = ht_load_relaxed_32(&parent->header->ignore_round);
 	events_inherit(&id, parent->header);
 	id.leak_ask = ht_load_relaxed_32(&parent->header->leak_ask);
 	if (id.leak_ask == HT_LEAK_ASK_ONE)

@@ -9,6 +9,7 @@
 
 #include "preload/event_wait.h"
 #include "preload/freed.h"
+#include "preload/ignored.h"
 #include "preload/next_allocator.h"
 #include "preload/reentry.h"
 #include "preload/sample.h"
@@ -17,10 +18,12 @@
 #include "preload/wrong_free.h"
 #include "shm/before.h"
 
-/* Whether a site is that of stacks without room, which may have found room since. */
-static bool is_ancestor(uint32_t site)
+/* Whether a site is that of many stacks: those without room, which may have found room since, or
+ * ignored ones. */
+static bool is_of_many(uint32_t site)
 {
-	return (stack_site(&state_segment, site)->flags & HT_SITE_ANCESTOR) != 0;
+	return (stack_site(&state_segment, site)->flags & HT_SITE_ANCESTOR) != 0 ||
+	       ignored_is_site(site);
 }
 
 /* The site's counter if it is the one of the same number, as in a program with one thread, or 0. A
@@ -33,43 +36,97 @@ static uint32_t counter_guess(const struct recorder *r, uint32_t site)
 		       : 0;
 }
 
-struct stack_cache_leaf *event_take_stack(
-	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
+/* The site of the stack in r->unwind, which becomes the path of the thread's last stack. */
+static uint32_t site_take(struct recorder *r, uint32_t function, uint32_t expected, bool path_whole)
 {
-	int saved = errno;
-	struct unwind *u = &r->unwind;
-	bool path_whole = r->path_whole;
-	uint32_t expected, site, sites = ht_load_relaxed_32(&state_segment.header->sites);
-	struct stack_trace t;
+	const struct unwind *u = &r->unwind;
+	const struct stack_trace t = { function, u->count, u->truncated, u->pcs, u->modules,
+		r->path, path_whole ? u->kept : 0 };
+	uint32_t site = stack_intern(&state_segment, &t);
 
-	expected = stack_expect(&state_segment, r->path);
-	__builtin_prefetch(&r->counters.counters[expected]);
-	__builtin_prefetch(&r->counters.owners[expected]);
-	stack_cache_unwinding(&r->guards);
-	/* Until both are of this stack: a handler may abandon this in between. */
-	r->path_whole = false;
-	ht_fence_handler();
-	u->frame = frame;
-	unwind_take(u);
-	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
-		path_whole ? u->kept : 0 };
-	site = stack_intern(&state_segment, &t);
 	if (site != expected) {
 		__builtin_prefetch(&r->counters.counters[site]);
 		__builtin_prefetch(&r->counters.owners[site]);
 	}
 	ht_fence_handler();
 	r->path_whole = true;
-	if (remembered && remembered->site != site && !is_ancestor(remembered->site))
+	return site;
+}
+
+/* Gives the stack in r->unwind, of `own` site, a leaf of `site`. `sites`: there were so many. */
+static struct stack_cache_leaf *leaf_keep(
+	struct recorder *r, uint32_t function, uint32_t own, uint32_t site, uint32_t sites)
+{
+	struct stack_cache_leaf *leaf =
+		stack_cache_keep(&r->guards, &r->unwind, function, site, own < sites);
+
+	if (__builtin_expect(site != own, 0))
+		stack_cache_apart(&r->guards);
+	return leaf;
+}
+
+/* A remembered stack was unwound again. */
+static void leaf_check(struct recorder *r, struct stack_cache_leaf *leaf, uint32_t site)
+{
+	if (leaf->site != site && !is_of_many(leaf->site))
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
-	if (remembered)
-		stack_cache_unwound(&r->guards, u, remembered);
-	else
-		remembered = stack_cache_keep(&r->guards, u, function, site, site < sites);
-	if (remembered->counter == 0)
-		remembered->counter = counter_guess(r, site);
-	errno = saved;
+	stack_cache_unwound(&r->guards, &r->unwind, leaf);
+	if (ignored_is_site(leaf->site))
+		stack_cache_apart(&r->guards);
+}
+
+/* Unwinds the stack. */
+static struct stack_cache_leaf *leaf_take(
+	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
+{
+	uint32_t expected = stack_expect(&state_segment, r->path), own = 0, site = 0,
+		 sites = ht_load_relaxed_32(&state_segment.header->sites);
+	bool path_whole = r->path_whole;
+
+	__builtin_prefetch(&r->counters.counters[expected]);
+	__builtin_prefetch(&r->counters.owners[expected]);
+	stack_cache_unwinding(&r->guards);
+	/* Until both are of this stack: a handler may abandon this in between. */
+	r->path_whole = false;
+	ht_fence_handler();
+	r->unwind.frame = frame;
+	unwind_take(&r->unwind);
+	if (__builtin_expect(r->ignore_round != 0, 0))
+		site = ignored_site(r, function, remembered != NULL);
+	if (__builtin_expect(site == 0, 1)) {
+		own = site = site_take(r, function, expected, path_whole);
+		if (__builtin_expect(r->ignore_round != 0, 0))
+			site = ignored_site_of(own, function);
+	}
+	if (!remembered)
+		return leaf_keep(r, function, own, site, sites);
+	leaf_check(r, remembered, site);
 	return remembered;
+}
+
+/* The leaf of a stack that need not be unwound, since a viewer ignores it; or NULL. */
+static struct stack_cache_leaf *leaf_ignored(struct recorder *r, uintptr_t frame, uint32_t function,
+	struct stack_cache_leaf **remembered)
+{
+	if (ignored_forget(r))
+		*remembered = NULL;
+	return *remembered ? NULL : ignored_leaf(r, frame, function);
+}
+
+struct stack_cache_leaf *event_take_stack(
+	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
+{
+	int saved = errno;
+	struct stack_cache_leaf *leaf = NULL;
+
+	if (__builtin_expect(r->ignore_round != 0, 0))
+		leaf = leaf_ignored(r, frame, function, &remembered);
+	if (__builtin_expect(!leaf, 1))
+		leaf = leaf_take(r, frame, function, remembered);
+	if (leaf->counter == 0)
+		leaf->counter = counter_guess(r, leaf->site);
+	errno = saved;
+	return leaf;
 }
 
 void event_count_untracked(uint64_t blocks, uint64_t bytes)

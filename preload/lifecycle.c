@@ -21,6 +21,7 @@
 #include "preload/copy_stub.h"
 #include "preload/environment.h"
 #include "preload/exit_wait.h"
+#include "preload/ignored.h"
 #include "preload/inner.h"
 #include "preload/jumps.h"
 #include "preload/modules.h"
@@ -138,6 +139,7 @@ static int prepare_own(struct own **own, bool is_late)
 	segment_extents(&state_segment, surroundings_are_glibc());
 	unwind_start(environment_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
+	ignored_start();
 	scans_publish();
 	clock_publish();
 	return 0;
@@ -440,6 +442,7 @@ static bool follow_blocked(void)
 	}
 	state_segment = ours;
 	recorder_forked();
+	ignored_forked();
 	parent_unmap(&parents);
 	scans_publish();
 	clock_publish();

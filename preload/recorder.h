@@ -19,6 +19,8 @@ struct recorder {
 			      */
 	uint64_t ring_forsaken; /* 1 + the tail at which this thread has waited in vain; 0: never */
 	bool events; /* this thread writes events */
+	bool ignore_forget; /* the remembered stacks are to be forgotten (ignored.h) */
+	uint32_t ignore_round; /* header.ignore_round as last applied */
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */

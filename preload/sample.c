@@ -25,6 +25,7 @@
 #include "preload/clock.h"
 #include "preload/coop.h"
 #include "preload/environment.h"
+#include "preload/ignored.h"
 #include "preload/modules.h"
 #include "preload/recorder.h"
 #include "preload/signals.h"
@@ -244,6 +245,8 @@ void sample_serve(struct recorder *r)
 
 	if (ht_load_relaxed_32(&state_segment.header->coop_ask) != HT_COOP_NOTHING)
 		coop_serve();
+	if (ignored_is_outdated(r))
+		ignored_serve(r);
 	if (is_outdated(t)) {
 		apply_switch();
 	} else if (!is_sampling(t) && ht_load_relaxed_32(&state_segment.header->measure) != 0) {

@@ -93,14 +93,15 @@ static inline bool sample_is_requested(void)
 {
 	const struct ht_header *h = state_segment.header;
 
-	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_64(&h->asked) != 0;
+	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_64(&h->asked) != 0 ||
+	       ht_load_relaxed_32(&h->ignore_round) != 0;
 }
 
 /* A viewer detaches: as before the start. */
 void sample_detach(void);
 
-/* Serves the request: applies a switch, cooperates with a leak scan, or lets one of this thread's
- * events be timed now and then. From tick_refresh. */
+/* Serves the request: applies a switch, or a change of what is ignored, cooperates with a leak
+ * scan, or lets one of this thread's events be timed now and then. From tick_refresh. */
 void sample_serve(struct recorder *r);
 
 /* Measuring: one recorded event in 64 takes the slow path and is timed there. The event before it

@@ -44,6 +44,12 @@ struct stack_cache_leaf *stack_cache_keep(struct stack_cache *g, const struct un
 void stack_cache_unwound(
 	struct stack_cache *g, const struct unwind *u, struct stack_cache_leaf *leaf);
 
+/* The stack just unwound may be remembered by its inner words only: no record is to share them. */
+static inline void stack_cache_apart(struct stack_cache *g)
+{
+	g->last.record = 0;
+}
+
 /* One of a record's values. */
 struct stack_cache_place {
 	const struct stack_cache_block *block;

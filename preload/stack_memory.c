@@ -121,6 +121,11 @@ void stack_memory_forget_all(struct stack_cache *g)
 	g->use = (struct stack_cache_use){ 0 };
 }
 
+void stack_memory_hide(struct stack_cache *g)
+{
+	memset(g->roots, 0, root_slots(g->words) * sizeof(*g->roots));
+}
+
 /* Moves the entries of a table into one of twice its size. A slot's bucket follows from its hash,
  * its place in the bucket is kept. */
 static void table_copy(const uint64_t *from, uint64_t slots, uint64_t *to)

@@ -112,5 +112,8 @@ void stack_memory_forked(void);
  * forgotten then; g->stop is unknown. */
 bool stack_memory_room(struct stack_cache *g, uint64_t words);
 void stack_memory_forget_all(struct stack_cache *g);
+/* No stack is found any more, but records found before stay as they are: until then
+ * stack_memory_forget_all must follow before the next one is remembered. */
+void stack_memory_hide(struct stack_cache *g);
 
 #endif

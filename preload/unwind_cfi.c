@@ -472,6 +472,16 @@ void unwind_cfi(struct unwind *u)
 		(void)take(u, 0);
 }
 
+uint32_t unwind_cfi_guards(const struct unwind *u, uint32_t frame)
+{
+	const struct unwind_trail *t =
+		u->pcs == u->last.pcs_end - u->last.top ? &u->last : &u->fresh;
+
+	if (u->pcs != t->pcs_end - t->top || frame >= u->count)
+		return 0;
+	return t->words_top - t->frames[t->top - 1 - frame].words;
+}
+
 void unwind_cfi_afresh(struct unwind *u)
 {
 	struct walk w;

@@ -24,4 +24,8 @@ bool unwind_cfi_in_handler(uintptr_t frame);
  * followed. */
 uint64_t unwind_cfi_outermost(uintptr_t frame, uint32_t module);
 
+/* The number of guards, from the first on, that prove the frames up to the one of this number: the
+ * innermost is 0. 0: unknown. Until the next stack is taken. */
+uint32_t unwind_cfi_guards(const struct unwind *u, uint32_t frame);
+
 #endif

@@ -59,6 +59,12 @@ static const char *const names[HT_FUNCTION_COUNT] = {
 	BEFORE(23, "> 32 MB"),
 	BEFORE(24, "other allocators"),
 #undef BEFORE
+	[HT_FN_IGNORED] = "ignored",
+	[HT_FN_IGNORED + HT_FAMILY_MALLOC] = "ignored, malloc",
+	[HT_FN_IGNORED + HT_FAMILY_NEW] = "ignored, operator new",
+	[HT_FN_IGNORED + HT_FAMILY_NEW_ARRAY] = "ignored, operator new[]",
+	[HT_FN_IGNORED + HT_FAMILY_NEW_ALIGNED] = "ignored, operator new(align)",
+	[HT_FN_IGNORED + HT_FAMILY_NEW_ARRAY_ALIGNED] = "ignored, operator new[](align)",
 };
 
 const char *ht_function_name(uint32_t function)

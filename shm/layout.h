@@ -166,13 +166,14 @@
  *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and
- * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait` and
- * ht_thread.ring_tail, and count `notes_taken`; and one that attaches writes ht_before,
- * `before_bytes` and `before_settled`. The viewer that launches it is in `viewer`; a viewer that
- * abandons its launch sets `family` to 0. A viewer that is to scan it for leaks at its end writes
- * `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may watch pages of the live
- * table. Readers copy by pread. A reader may find any word changing under it, and after a kill any
- * unfinished update: it copies, then checks every index against the sizes below.
+ * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait`,
+ * ht_thread.ring_tail, ht_site.ignored and `ignore_round`, and count `notes_taken`; and one that
+ * attaches writes ht_before, `before_bytes` and `before_settled`. The viewer that launches it is in
+ * `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that is to scan it for
+ * leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may
+ * watch pages of the live table. Readers copy by pread. A reader may find any word changing under
+ * it, and after a kill any unfinished update: it copies, then checks every index against the sizes
+ * below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -349,6 +350,9 @@ enum ht_function {
 	/* Blocks from before the recording, by class. */
 	HT_FN_BEFORE,
 	HT_FN_BEFORE_LAST = HT_FN_BEFORE + HT_BEFORE_CLASSES - 1,
+	/* Blocks of sites that a viewer ignores (ht_site.ignored): plus the enum ht_family. */
+	HT_FN_IGNORED,
+	HT_FN_IGNORED_LAST = HT_FN_IGNORED + 5,
 	HT_FUNCTION_COUNT,
 	/* From here on: the name is that of a ht_patched, whose number follows by subtraction. */
 	HT_FN_NAMED = 1024
@@ -364,6 +368,12 @@ static inline int ht_function_maps(uint32_t function)
 static inline int ht_function_is_before(uint32_t function)
 {
 	return function >= HT_FN_BEFORE && function <= HT_FN_BEFORE_LAST;
+}
+
+/* Whether a function stands for the blocks of ignored sites. */
+static inline int ht_function_is_ignored(uint32_t function)
+{
+	return function >= HT_FN_IGNORED && function <= HT_FN_IGNORED_LAST;
 }
 
 /* Functions that belong together: a block of one family must be freed by the same. */
@@ -399,6 +409,8 @@ static inline uint32_t ht_family(uint32_t function)
 	case HT_FN_NEW_ARRAY_ALIGNED_NOTHROW:
 	case HT_FN_DELETE_ARRAY_ALIGNED:
 		return HT_FAMILY_NEW_ARRAY_ALIGNED;
+	case HT_FN_IGNORED ... HT_FN_IGNORED_LAST:
+		return function - HT_FN_IGNORED;
 	default:
 		return HT_FAMILY_MALLOC;
 	}
@@ -437,8 +449,14 @@ struct ht_site {
 	uint32_t shared; /* the counter of slot 0; 0: none */
 	uint64_t live_bytes; /* the settled part of it */
 	uint32_t mapped; /* the number of its ht_mapped; 0: none */
-	uint32_t reserved;
+	/* By viewers: from now on its blocks count at the site of HT_FN_IGNORED instead. 0: they do
+	 * not; else 1 + the number of the frame that decides so, the innermost being 0, whatever is
+	 * further out; or HT_IGNORED_WHOLE, the whole stack. */
+	uint32_t ignored;
 };
+
+#define HT_IGNORED_WHOLE  UINT32_MAX
+#define HT_IGNORE_NOTHING 1u /* of ht_header.ignore_round: no more */
 
 /* A writer's share of a sum of live bytes. An event reads only the first two: within them, nothing
  * changes. Bytes here may be negative (a thread may free more than it allocates). All zeros is a
@@ -992,7 +1010,8 @@ struct ht_header {
 	uint64_t events_until; /* CLOCK_MONOTONIC: until then threads write events; 0: never */
 	/* The epoch of the program's peak, shifted by HT_SIZE_BITS: as in a counter's key. */
 	uint32_t peak_epoch;
-	uint32_t reserved;
+	uint32_t ignore_round; /* a viewer has changed some ht_site.ignored; or HT_IGNORE_NOTHING;
+				  0: never */
 	uint64_t peak_least; /* a total above this starts an epoch when it falls */
 	uint64_t live_bytes __attribute__((aligned(64))); /* the settled part of it */
 	uint64_t peak_state; /* the newest epoch, and its total (shm/counter_peak.c) */
@@ -1150,6 +1169,7 @@ static_assert(HT_SIZE_BUCKETS <= HT_SIZE_FEW, "size buckets fit the key");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
 static_assert(sizeof(struct ht_patched) == 32, "ht_patched");
 static_assert((unsigned)HT_FUNCTION_COUNT <= HT_FN_NAMED, "names of functions");
+static_assert(HT_FN_IGNORED + (int)HT_FAMILY_COUNT - 1 == (int)HT_FN_IGNORED_LAST, "its families");
 static_assert(sizeof(struct ht_mapped) == 64, "ht_mapped");
 static_assert(sizeof(struct ht_mapping) == 64, "ht_mapping");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");

@@ -201,6 +201,7 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	h->events_until = id->events_until;
 	h->events_wait = id->events_wait;
 	h->measure = id->measure;
+	h->ignore_round = id->ignore_round;
 	h->forked = id->forked;
 	h->leak_ask = id->leak_ask;
 	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));

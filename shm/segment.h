@@ -22,7 +22,7 @@ struct segment_identity {
 	uint8_t boot_id[16];
 	uint64_t sample_bytes; /* sampling rate at first; 0: exact */
 	uint64_t events_until, events_wait; /* as in struct ht_header, at first */
-	uint32_t measure;
+	uint32_t measure, ignore_round;
 	uint32_t forked;
 	uint32_t leak_ask; /* HT_LEAK_ASK_*: wait for a leak scan at the end */
 };

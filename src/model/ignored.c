@@ -72,19 +72,52 @@ void ignored_free(struct ignored *g)
 
 /* ---- which ------------------------------------------------------------------------------- */
 
-static bool stack_has(const struct stack *stack, struct filter *const *rule, unsigned rules)
+#define NOWHERE UINT32_MAX
+
+static bool frame_has(const struct frame *f, struct filter *const *rule, unsigned rules)
 {
-	for (uint32_t i = 0; i < stack->nframes; i++)
-		for (unsigned j = 0; j < rules; j++)
-			if (filter_match_frame(rule[j], snapshot_frame(stack, i)))
-				return true;
+	for (unsigned i = 0; i < rules; i++)
+		if (filter_match_frame(rule[i], f))
+			return true;
 	return false;
 }
 
-static bool is_out(const struct ignored *g, const struct stack *stack)
+/* The innermost frame that a rule matches, or NOWHERE. */
+static uint32_t stack_find(const struct stack *stack, struct filter *const *rule, unsigned rules)
 {
-	return stack_has(stack, g->ignore, g->nignore) ||
-	       (g->nonly > 0 && !stack_has(stack, g->only, g->nonly));
+	for (uint32_t i = 0; i < stack->nframes && rules > 0; i++)
+		if (frame_has(snapshot_frame(stack, i), rule, rules))
+			return i;
+	return NOWHERE;
+}
+
+bool ignored_is_total(const struct snap_site *site)
+{
+	const char *name = snapshot_frame(site->stack, 0)->function;
+
+	return site->stack->nframes == 1 && name && strcmp(name, IGNORED_NAME) == 0;
+}
+
+static bool is_out(const struct ignored *g, const struct snap_site *site)
+{
+	const struct stack *stack = site->stack;
+
+	return ignored_is_total(site) || stack_find(stack, g->ignore, g->nignore) != NOWHERE ||
+	       (g->nonly > 0 && stack_find(stack, g->only, g->nonly) == NOWHERE);
+}
+
+bool ignored_decides(const struct ignored *g, const struct snap_site *site, uint32_t *frame)
+{
+	const struct stack *stack = site->stack;
+	uint32_t at = stack_find(stack, g->ignore, g->nignore);
+
+	*frame = 0;
+	for (uint32_t i = 0; at != NOWHERE && i < at; i++)
+		*frame += !snapshot_frame(stack, i)->inlined;
+	if (at == NOWHERE)
+		*frame = IGNORED_WHOLE;
+	return at != NOWHERE || (g->nonly > 0 && !ignored_is_total(site) &&
+					stack_find(stack, g->only, g->nonly) == NOWHERE);
 }
 
 static void verdicts_forget(struct ignored *g, const void *owner)
@@ -124,7 +157,7 @@ static bool is_left_out(struct ignored *g, const struct snap_site *site)
 		return false;
 	if (known && *known != UNKNOWN)
 		return *known == LEFT_OUT;
-	out = is_out(g, site->stack);
+	out = is_out(g, site);
 	if (known)
 		*known = out ? LEFT_OUT : KEPT;
 	return out;
@@ -133,7 +166,7 @@ static bool is_left_out(struct ignored *g, const struct snap_site *site)
 /* ---- the row ----------------------------------------------------------------------------- */
 
 static const struct snap_module row_module = { "", "", "" };
-static const struct frame row_frame = { .module = &row_module, .function = "(ignored)" };
+static const struct frame row_frame = { .module = &row_module, .function = IGNORED_NAME };
 static const struct stack row_stack = { .frames = &row_frame, .nframes = 1, .resolved = true };
 
 static void errors_add(struct snap_error *to, const struct snap_error *e)

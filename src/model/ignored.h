@@ -12,6 +12,7 @@
 
 #define IGNORED_RULES_MAX 32
 #define IGNORED_SITE	  (UINT32_MAX - 1) /* id of the row */
+#define IGNORED_NAME	  "(ignored)" /* the only frame of the row, and of what the program counts */
 
 struct ignored_rules {
 	const char *ignore[IGNORED_RULES_MAX], *only[IGNORED_RULES_MAX];
@@ -25,6 +26,14 @@ bool ignored_is_rule(const char *text, char why[FILTER_WHY_MAX]);
 /* NULL: there are no rules, or no memory. Copies what it needs. */
 struct ignored *ignored_new(const struct ignored_rules *rules);
 void ignored_free(struct ignored *g);
+/*
+ * Whether a site is left out, and by which frame of its stack: the innermost that a rule matches,
+ * not counting inlined ones; *frame = IGNORED_WHOLE: by what none of them matches.
+ */
+#define IGNORED_WHOLE UINT32_MAX
+bool ignored_decides(const struct ignored *g, const struct snap_site *site, uint32_t *frame);
+/* Whether the program itself counts ignored sites at this one. */
+bool ignored_is_total(const struct snap_site *site);
 /*
  * The snapshot with the row instead of the sites that are left out, and the rows of its leaks
  * summed up likewise. Its children are as they were. Takes the caller's reference of `s` and

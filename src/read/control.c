@@ -3,6 +3,8 @@
  * The words of the header that viewer and program exchange while both run: the clock, how to
  * record, the scan at exit (read.h). Main thread.
  */
+#include <errno.h>
+
 #include "shm/live_entry.h"
 #include "src/read/segment.h"
 
@@ -29,6 +31,35 @@ int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
 		rc = read_header_put(s, offsetof(struct ht_header, measure), &measure_word,
 			sizeof(measure_word));
 	return rc;
+}
+
+int read_site_ignore(struct read_segment *s, uint32_t site, uint32_t ignored)
+{
+	const size_t size = sizeof(struct ht_site);
+	uint64_t at = s->header->region[HT_REGION_SITES].offset + site * size;
+	uint32_t used;
+	int rc = read_used(s, offsetof(struct ht_header, sites), HT_REGION_SITES, size, &used);
+
+	if (rc == 0 && site >= used)
+		rc = -EINVAL;
+	return rc ? rc
+		  : read_header_put(
+			    s, at + offsetof(struct ht_site, ignored), &ignored, sizeof(ignored));
+}
+
+void read_ignore_publish(struct read_segment *s, bool any)
+{
+	const size_t at = offsetof(struct ht_header, ignore_round);
+	uint32_t round;
+
+	if (read_at(s, at, &round, sizeof(round)) != 0)
+		return;
+	if (!any)
+		round = HT_IGNORE_NOTHING;
+	else
+		round = round > HT_IGNORE_NOTHING && round < UINT32_MAX ? round + 1
+									: HT_IGNORE_NOTHING + 1;
+	read_header_put(s, at, &round, sizeof(round));
 }
 
 int read_forks_ignore(struct read_segment *s)

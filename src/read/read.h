@@ -90,6 +90,10 @@ void read_publish_clock(struct read_segment *s, uint64_t now_ns);
  * program acts at its next allocations. 0 or -errno.
  */
 int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure);
+/* Whether the program is to count a site's blocks at that of ignored ones: `ignored` is
+ * ht_site.ignored. It acts after read_ignore_publish; `any`: some are ignored. 0 or -errno. */
+int read_site_ignore(struct read_segment *s, uint32_t site, uint32_t ignored);
+void read_ignore_publish(struct read_segment *s, bool any);
 /* Removes the file if no viewer holds the segment. True: removed. */
 bool read_remove_if_unused(struct read_segment *s);
 /* The same for the file of an ended process, which is not open here, whatever its format. */

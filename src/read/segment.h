@@ -57,8 +57,8 @@ int read_used(const struct read_segment *s, size_t offset, enum ht_region_id reg
 int read_header_refresh(struct read_segment *s, const struct ht_header **h);
 /* Opens `write_fd`, if it is not open. 0 or -errno. */
 int read_write_open(struct read_segment *s);
-/* Writes aligned words of the header, of a thread's slot, or of ht_before: those that viewers may
- * write. 0 or -errno. */
+/* Writes aligned words of the header, of a site, of a thread's slot, or of ht_before: those that
+ * viewers may write. 0 or -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
 
 #endif

@@ -56,6 +56,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 			.elsewhere = far ? far_run_elsewhere(far) : NULL,
 			.pid = pid,
 			.faults = r->options->faults,
+			.ignored = &r->options->ignored,
 			.core = core_target_session(r->options),
 			.may_be_copy = r->options->mode == OPTIONS_READ,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };

@@ -16,10 +16,12 @@
 #include "src/session/ancestors.h"
 #include "src/session/command_line.h"
 #include "src/session/faults.h"
+#include "src/session/ignore_marks.h"
 #include "src/session/liveness.h"
 #include "src/session/mapped.h"
 #include "src/session/process_figures.h"
 #include "src/session/said.h"
+#include "src/session/site_table.h"
 #include "src/session/stack_registration.h"
 #include "src/session/wrong_frees.h"
 #include "src/session/sampling.h"
@@ -46,14 +48,13 @@ struct session {
 	struct stack_registration *registration;
 	struct command_line *command;
 	/* The last reading. */
-	struct read_site *sites;
-	struct model_site *plain;
-	uint32_t site_room, site_count, sites_known;
+	struct site_table sites;
 	struct process_figures figures;
 	uint64_t truncated; /* stacks without their outer frames */
 	struct ancestors ancestors;
 	struct wrong_frees wrong;
 	struct faults faults;
+	struct ignore_marks ignoring;
 	uint64_t ended_ns;
 	struct threads threads;
 	struct mapped mapped;
@@ -133,13 +134,13 @@ static void session_free(struct session *s)
 	stack_registration_free(s->registration);
 	wrong_frees_free(&s->wrong);
 	faults_free(&s->faults);
+	ignore_marks_end(&s->ignoring, s->segment, session_alive(s));
 	if (s->sym)
 		sym_free(s->sym);
 	model_free(s->model);
 	read_close(s->segment);
 	command_line_free(s->command);
-	free(s->sites);
-	free(s->plain);
+	site_table_free(&s->sites);
 	threads_free(&s->threads);
 	mapped_free(&s->mapped);
 	live_walk_free(&s->live_walk);
@@ -175,6 +176,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	if (o->faults)
 		faults_start(&s->faults, s->pid);
+	ignore_marks_start(&s->ignoring, s->far ? NULL : o->ignored);
 	return s;
 }
 
@@ -344,37 +346,14 @@ struct said *session_said(struct session *s)
 
 /* ---- one tick ---- */
 
-static int sites_load(struct session *s, uint32_t used)
-{
-	uint32_t room = used + used / 2 + 256;
-	ssize_t got;
-
-	if (used > s->site_room) {
-		free(s->sites);
-		free(s->plain);
-		s->sites = calloc(room, sizeof(*s->sites));
-		s->plain = calloc(room, sizeof(*s->plain));
-		s->site_room = s->sites && s->plain ? room : 0;
-		s->site_count = 0;
-		if (s->site_room == 0)
-			return -ENOMEM;
-	}
-	got = read_sites(s->segment, 0, s->sites, used);
-	if (got < 0)
-		return (int)got;
-	s->site_count = (uint32_t)got;
-	read_at_peak_choose(s->sites, s->site_count);
-	return 0;
-}
-
 static void sites_register(struct session *s)
 {
 	stack_registration_limit(s->registration, SITES_MOST);
-	stack_registration_register(s->registration, s->sites, s->site_count);
+	stack_registration_register(s->registration, s->sites.read, s->sites.count);
 	s->ancestors.is_full = stack_registration_is_full(s->registration);
-	ancestors_fold(&s->ancestors, s->model, s->sites, s->site_count);
+	ancestors_fold(&s->ancestors, s->model, s->sites.read, s->sites.count);
 	if (s->ancestors.folded > 0)
-		stack_registration_register(s->registration, s->sites, 1);
+		stack_registration_register(s->registration, s->sites.read, 1);
 }
 
 /* The program's variances are the sums of its sites'. */
@@ -384,16 +363,16 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 
 	s->truncated = 0;
 	ancestors_begin(&s->ancestors);
-	for (uint32_t i = 0; i < s->site_count; i++) {
-		const struct read_site *in = &s->sites[i];
+	for (uint32_t i = 0; i < s->sites.count; i++) {
+		const struct read_site *in = &s->sites.read[i];
 
 		if (in->allocs == 0)
 			continue;
 		if (in->flags & HT_SITE_TRUNCATED)
 			s->truncated += in->allocs;
 		ancestors_add(&s->ancestors, in);
-		s->plain[count] = totals_site(i, in);
-		s->plain[count++].variance = sampling_variance(&in->spread, total);
+		s->sites.plain[count] = totals_site(i, in);
+		s->sites.plain[count++].variance = sampling_variance(&in->spread, total);
 	}
 	return count;
 }
@@ -474,7 +453,7 @@ static void fill_head(
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	totals_fill(&h->totals, t);
-	totals_at_peak_fill(&h->totals, s->sites, s->site_count);
+	totals_at_peak_fill(&h->totals, s->sites.read, s->sites.count);
 	h->totals.truncated_stacks = s->truncated;
 	ancestors_fill(&s->ancestors, &h->totals);
 	wrong_frees_fill(&s->wrong, s->segment, t->sites, s->registration, s->model, h);
@@ -491,7 +470,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		.model = s->model,
 		.moments = &s->marks.moments,
 		.created_ns = s->identity.created_ns,
-		.sites = s->site_count,
+		.sites = s->sites.count,
 		.ended = !session_alive(s) };
 
 	if (s->state != SNAP_COPY) { /* marks belong to the program, which continues */
@@ -502,6 +481,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		live_walk_update(&s->live_walk, &live_walk, made);
 	scanned_sites_fill(&s->scanned, made);
 	faults_update(&s->faults, s->segment, s->totals.sites, made);
+	ignore_marks_set(&s->ignoring, s->segment, made);
 }
 
 struct snapshot *session_tick(struct session *s)
@@ -515,7 +495,7 @@ struct snapshot *session_tick(struct session *s)
 	identity_refresh(s);
 	rc = read_totals(s->segment, &s->totals);
 	if (rc == 0)
-		rc = sites_load(s, totals->sites);
+		rc = site_table_load(&s->sites, s->segment, totals->sites);
 	if (rc != 0) {
 		errno = -rc;
 		return NULL;
@@ -536,13 +516,13 @@ struct snapshot *session_tick(struct session *s)
 		sampling_update(&s->sampler, s->segment, s->pid, totals);
 	}
 	in->nsites = sites_plain(s, &in->variance);
-	in->sites = s->plain;
+	in->sites = s->sites.plain;
 	fill_head(s, totals, &in->head, in->now_ns);
 	threads_read(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
 	if (s->far)
 		process_figures_threads(s->far, s->threads.thread, in->head.nthreads);
 	said_threads_name(&s->said, s->threads.thread, in->head.nthreads);
-	threads_read_shares(&s->threads, s->segment, s->site_count, &in->head);
+	threads_read_shares(&s->threads, s->segment, s->sites.count, &in->head);
 	stack_registration_allocators(s->registration, &in->head);
 	process_figures_own(&s->figures, s->segment, &in->head);
 	made = model_tick(s->model, in);

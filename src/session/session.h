@@ -24,6 +24,7 @@ struct session_options {
 	bool may_be_copy; /* the user named the file: it may be a copy */
 	bool alone; /* its children are not to be recorded */
 	bool faults; /* count page faults by call site */
+	const struct ignored_rules *ignored; /* sites not to be recorded; NULL: none */
 	pid_t pid; /* the process as we see it; 0: as the segment says */
 	/* The process is on another machine, and this is what is known of it there, beside its
 	 * segment; changed between ticks only, and as long as the session. NULL: it is here. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/session/allocators.h"
+#include "src/model/ignored.h"
 #include "src/session/name_requests.h"
 #include "src/util/shortage.h"
 #include "src/util/text.h"
@@ -213,8 +214,9 @@ static uint32_t frames_make(struct stack_registration *s, const struct read_fram
 	if (!m)
 		return 0;
 	out[0] = (struct frame){ .module = m->snap,
-		.function = ht_function_is_before(function) ? before_name(s, function)
-							    : "(stack not recorded)" };
+		.function = ht_function_is_before(function)    ? before_name(s, function)
+			    : ht_function_is_ignored(function) ? IGNORED_NAME
+							       : "(stack not recorded)" };
 	return 1;
 }
 
@@ -225,6 +227,8 @@ static const char *alloc_function(
 		return "(deeper calls not kept)";
 	if (ht_function_is_before(function))
 		return is_outside(s) ? "in use" : "before attach";
+	if (ht_function_is_ignored(function))
+		return "several";
 	return function ? allocators_function(&s->allocators, s->segment, function) : "several";
 }
 

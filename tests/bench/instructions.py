@@ -34,6 +34,10 @@ CASES = [("same stack, depth %d" % d, ["./micro", "same", d, PAIRS]) for d in (5
     ("inner 3 change, depth 15", ["./micro", "inner-3", 15, PAIRS]),
     ("inner 3 change, depth 30", ["./micro", "inner-3", 30, PAIRS]),
     ("working set of 1k, depth 15", ["./micro", "set", 15, PAIRS, 1000]),
+    ("ignored, depth 5", ["./micro", "ignored", 5, PAIRS]),
+    ("ignored, depth 15", ["./micro", "ignored", 15, PAIRS]),
+    ("ignored, depth 60", ["./micro", "ignored", 60, PAIRS]),
+    ("ignored, inner 3 change, depth 15", ["./micro", "ignored-3", 15, PAIRS]),
     ("a new stack each time, depth 20", ["./stacks", "fresh", PAIRS, PAIRS]),
 ]
 WORSE, BETTER = 1.02, 0.95

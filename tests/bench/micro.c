@@ -7,9 +7,11 @@
  *
  * Usage: micro PATTERN DEPTH [PAIRS [NUMBER]]. Depth counts the program's own frames, main
  * included. Everything is done twice at the same place of the code, first untimed: a stack is known
- * then, and start-up costs nobody anything. It ends without destructors, so that its segment
- * stays for inspection.
+ * then, and start-up costs nobody anything. "ignored" acts as a viewer's --ignore in between. It
+ * ends without destructors, so that its segment stays for inspection.
  */
+#include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -20,6 +22,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "shm/layout.h"
 
 #define NOINLINE      __attribute__((noinline))
 #define KEEP()	      __asm__ volatile("" ::: "memory") /* also: no tail call */
@@ -54,7 +58,8 @@ struct work {
 	unsigned number; /* of threads, or of blocks in the working set */
 	unsigned processor; /* of a thread */
 	unsigned outer; /* frames between main and the measured one */
-	int timed; /* the second time */
+	int timed; /* the last time */
+	int ignored; /* by a viewer, as it seems */
 	double wall_ns, cpu_ns;
 	void **block;
 	uint8_t way[STACKS_MAX][DEPTH_MAX];
@@ -215,11 +220,38 @@ static NOINLINE void under(unsigned frames, struct work *w)
 	KEEP();
 }
 
+/* Does what a viewer does that ignores all sites by their innermost frame. */
+static void sites_ignore(void)
+{
+	uint32_t by = 1, sites = 0, round = 2;
+	struct ht_region region = { 0 };
+	glob_t found;
+	int fd = glob("heaptop-*", 0, NULL, &found) == 0 ? open(found.gl_pathv[0], O_RDWR) : -1;
+
+	if (fd < 0 ||
+		pread(fd, &region, sizeof(region),
+			offsetof(struct ht_header, region[HT_REGION_SITES])) < 0 ||
+		pread(fd, &sites, sizeof(sites), offsetof(struct ht_header, sites)) < 0)
+		abort();
+	for (uint32_t i = 1; i < sites; i++)
+		if (pwrite(fd, &by, sizeof(by),
+			    (off_t)(region.offset + i * sizeof(struct ht_site) +
+				    offsetof(struct ht_site, ignored))) < 0)
+			abort();
+	if (pwrite(fd, &round, sizeof(round), offsetof(struct ht_header, ignore_round)) < 0)
+		abort();
+	close(fd);
+	globfree(&found);
+}
+
 static inline void both(struct work *w, pthread_barrier_t *together)
 {
 	unsigned pairs = w->pairs, warm = w->number > WARM_PAIRS ? w->number : WARM_PAIRS;
 
-	for (w->timed = 0; w->timed < 2; w->timed++) {
+	for (int pass = w->ignored ? 0 : 1; pass < 3; pass++) {
+		w->timed = pass == 2;
+		if (w->ignored && pass == 1)
+			sites_ignore();
 		w->pairs = w->timed ? pairs : warm;
 		if (together)
 			pthread_barrier_wait(together);
@@ -339,6 +371,12 @@ static void alone_run(struct work *w)
 	both(w, NULL);
 }
 
+static void ignored_run(struct work *w)
+{
+	w->ignored = 1;
+	both(w, NULL);
+}
+
 /* The same in a process that has a second thread, which does nothing. */
 static void not_alone_run(struct work *w)
 {
@@ -359,6 +397,8 @@ static const struct pattern {
 } patterns[] = {
 	{ "same", pairs_same, alone_run, NOTHING, 1, 1000000, 0 },
 	{ "same-not-alone", pairs_same, not_alone_run, NOTHING, 1, 1000000, 0 },
+	{ "ignored", pairs_same, ignored_run, NOTHING, 1, 1000000, 0 },
+	{ "ignored-3", pairs_changing, ignored_run, INNER_3, 64, 1000000, 0 },
 	{ "inner-3", pairs_changing, alone_run, INNER_3, 64, 1000000, 0 },
 	{ "inner-half", pairs_changing, alone_run, INNER_HALF, 256, 1000000, 0 },
 	{ "all", pairs_changing, alone_run, ALL, 256, 1000000, 0 },

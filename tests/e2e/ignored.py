@@ -4,8 +4,11 @@
 
 import json
 import os
+import signal
+import subprocess
 
-from proving import HEAPTOP, case, check, check_equal, environment, report, run, run_cases, scratch, target
+from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, report, run, run_cases, scratch,
+                     segment_files, target, wait_for)
 
 PROGRAM = [target("truth_apis")]
 WHOLE = "site_strdup"
@@ -84,6 +87,50 @@ def settings():
         _, rep = report(PROGRAM, options, env=env)
         check(WHOLE not in named(rep) and "(ignored)" in named(rep), "the site is there")
         check_equal(len(rep["sites"]) > 1, bool(left), "other sites")
+
+
+def said(text):
+    return {line.split()[0]: int(line.split()[1]) for line in text.decode().splitlines()}
+
+
+def check_row(rep, live):
+    """The row is exact, with what was recorded before the program knew of the rule and after."""
+    totals = rep["totals"]
+    for total, key in (("live_bytes",) * 2, ("live_blocks",) * 2, ("allocs",) * 2, ("frees",) * 2,
+                       ("alloc_bytes",) * 2, ("peak_live_bytes", "at_peak_bytes")):
+        check_equal(sum(s[key] for s in rep["sites"] if s["kind"] == "heap"), totals[total], "sum of " + key)
+    check_equal((totals["unknown_frees"], totals["untracked_blocks"]), (0, 0), "unknown frees, untracked blocks")
+    check_equal([s["live_bytes"] for s in rep["sites"] if s["stack"][0]["function"] == "(ignored)"], [live],
+                "the row's live bytes")
+
+
+@case("the program itself counts them in one row: exact, without sites of new stacks")
+def not_recorded():
+    for how in ((), ("fork",)):
+        done, rep = report([target("ignored_sites"), *how], ["-d", "0.1", "--ignore", "left_out"])
+        truth = said(done.stdout)
+        check(truth["sites"] < 60 + 8, "%d sites by 60 new stacks of keep()" % truth["sites"])
+        for of in rep["children"] if how else [rep]:
+            check_row(of, truth["live"])
+    done, rep = report([target("ignored_sites")], ["-d", "0.1", "--only", "keep"])
+    check_row(rep, said(done.stdout)["live"] + sum(
+        s["live_bytes"] for s in rep["sites"] if s["stack"][0]["function"] == "(ignored)") - said(done.stdout)["live"])
+
+
+@case("without its viewer the program records all again")
+def recorded_again():
+    command = subprocess.Popen([target("ignored_sites"), "again"], env=environment(LD_PRELOAD=LIBRARY),
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    wait_for(segment_files, "the segment")
+    viewer = subprocess.Popen([HEAPTOP, "-d", "0.1", "-b", "-a", str(command.pid), "--ignore", "left_out"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    lines = [command.stdout.readline(), command.stdout.readline()]
+    viewer.send_signal(signal.SIGINT)
+    viewer.wait(60)
+    rest = command.communicate(timeout=60)[0]
+    truth = said(b"".join(lines) + rest)
+    check(truth["sites"] < 60 + 8, "%d sites by 60 new stacks of keep()" % truth["sites"])
+    check(truth["again"] >= 3 * 90, "%d sites by 90 new stacks of three functions" % truth["again"])
 
 
 @case("a rule names something")

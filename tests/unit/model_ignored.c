@@ -134,6 +134,46 @@ TEST(leaks_are_summed_up_by_class)
 	ignored_free(g);
 }
 
+/* The frame that decides is numbered as in the program, which knows no inlined ones. */
+TEST(the_innermost_matching_frame_decides)
+{
+	struct ignored *g = rules("main", "SSL_new");
+	struct snapshot *s = make();
+	uint32_t frame = 7;
+
+	CHECK(ignored_decides(g, &s->sites[0], &frame));
+	CHECK_INT(frame, 1);
+	frames[0][0].inlined = true;
+	CHECK(ignored_decides(g, &s->sites[0], &frame));
+	CHECK_INT(frame, 0);
+	frames[0][0].inlined = false;
+	CHECK(!ignored_decides(g, &s->sites[1], &frame));
+	ignored_free(g);
+	g = rules(NULL, "SSL_new");
+	CHECK(ignored_decides(g, &s->sites[2], &frame));
+	CHECK_INT(frame, IGNORED_WHOLE);
+	snapshot_unref(s);
+	ignored_free(g);
+}
+
+/* What the program counts there is in the row, whatever the rules. */
+TEST(the_programs_own_row_is_summed_up)
+{
+	struct frame total = { .module = &app, .function = IGNORED_NAME };
+	struct ignored *g = rules("parse", NULL);
+	struct snapshot *s = make();
+	uint32_t frame;
+
+	stacks[1] = (struct stack){ .frames = &total, .nframes = 1, .resolved = true };
+	CHECK(ignored_is_total(&s->sites[1]) && !ignored_is_total(&s->sites[0]));
+	CHECK(!ignored_decides(g, &s->sites[1], &frame));
+	s = ignored_take(g, s);
+	CHECK_INT(s->nsites, 2);
+	CHECK_INT(snapshot_site(s, IGNORED_SITE)->live_bytes, 1700);
+	snapshot_unref(s);
+	ignored_free(g);
+}
+
 /* Names come late; another image's sites have the same ids. */
 TEST(verdicts_follow_the_names_and_the_image)
 {
@@ -176,6 +216,8 @@ int main(void)
 	RUN(rules_match_any_frame);
 	RUN(the_row_is_the_sum);
 	RUN(leaks_are_summed_up_by_class);
+	RUN(the_innermost_matching_frame_decides);
+	RUN(the_programs_own_row_is_summed_up);
 	RUN(verdicts_follow_the_names_and_the_image);
 	RUN(what_is_a_rule);
 	return check_end();

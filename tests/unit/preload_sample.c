@@ -18,7 +18,7 @@ bool unwind_check;
 static struct fixture fixture;
 static enum own_mode way;
 static uint64_t time_ns, tick_ns;
-static unsigned doubts, helped;
+static unsigned doubts, helped, served;
 static const char *seed_text;
 
 void state_set_mode(enum own_mode wanted)
@@ -34,6 +34,12 @@ void modules_invalidate(void)
 void coop_serve(void)
 {
 	helped++;
+}
+
+void ignored_serve(struct recorder *r)
+{
+	r->ignore_round = state_segment.header->ignore_round;
+	served++;
 }
 
 uint64_t clock_monotonic(void)
@@ -436,8 +442,29 @@ TEST(help_is_given_when_asked_for)
 	end();
 }
 
+/* Each thread applies each change of what a viewer ignores once. */
+TEST(what_is_ignored_is_applied_once)
+{
+	struct recorder r = { .clock_interval = 64 };
+
+	begin(0);
+	served = 0;
+	fixture.s.header->ignore_round = 2;
+	CHECK(sample_is_requested());
+	sample_serve(&r);
+	sample_serve(&r);
+	CHECK_INT(served, 1);
+	fixture.s.header->ignore_round = HT_IGNORE_NOTHING;
+	CHECK(sample_is_requested());
+	sample_serve(&r);
+	CHECK_INT(served, 2);
+	fixture.s.header->ignore_round = 0;
+	end();
+}
+
 int main(void)
 {
+	RUN(what_is_ignored_is_applied_once);
 	RUN(help_is_given_when_asked_for);
 	RUN(exact_programs_stay_exact);
 	RUN(blocks_pass_until_the_gap_is_used_up);
