@@ -273,7 +273,7 @@ $(B)/tests/targets/%: tests/targets/%.cc $(wildcard tests/targets/*.h) shm/layou
 UNIT := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c tests/tui/*.c))
 # What else is linked so, for tests to run.
 WITH_VIEWER := $(B)/tests/tui/show/show $(B)/tests/bench/frame \
-	$(addprefix $(B)/tests/faults/tools/,ask look step) $(B)/tests/tools/attach
+	$(addprefix $(B)/tests/faults/tools/,ask look step) $(addprefix $(B)/tests/tools/,attach cut_core)
 
 $(patsubst %,%.o,$(UNIT) $(WITH_VIEWER)): $(B)/tests/%.o: tests/%.c Makefile
 	$(call say,CC,$<)

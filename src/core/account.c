@@ -227,7 +227,10 @@ static int file_take(
 		return 0;
 	snprintf(why, sizeof(why),
 		"%sits segment %.80s is not here (if you have a copy: heaptop -r CORE COPY)",
-		cut ? "cut short in its account, and " : "", a->path);
+		cut				 ? "cut short in its account, and "
+		: c->file_bytes < c->whole_bytes ? "cut short, and "
+						 : "",
+		a->path);
 	return refuse(message, c, why);
 }
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 
-from proving import HEAPTOP, Skip, check_equal, environment, need, run, scratch
+from proving import B, HEAPTOP, Skip, check_equal, environment, need, run, scratch
 
 # What differs between a scan of a process and one of its core.
 OF_THE_WAY = ("how", "no_copy", "stop_ns", "scan_ns", "scanned_bytes", "unread_bytes", "at_ns")
@@ -94,3 +94,11 @@ def core_in(folder):
     if not path:
         raise Skip("the kernel wrote no core")
     return path
+
+
+def cut_everywhere(path, step, timeout=60):
+    """Cuts a core shorter and shorter; each time it opens with its whole account, or a line says why not. How often
+    which; a scan is made of each that opens."""
+    done = run([os.path.join(B, "tests/tools/cut_core"), path, str(step)], timeout=timeout)
+    check_equal((done.returncode, done.stderr), (0, b""), "%s: status" % done.stdout.decode())
+    return json.loads(done.stdout)

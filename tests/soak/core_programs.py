@@ -6,7 +6,6 @@ file is as large as before. Says how large the cores are, and how many mappings 
 the names of cases."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,9 +14,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from dumping import (NO_VECTORS, blocks_of, check_same, gcore_of, kernel_cores, report_of, saved, segment_of, stopped)
+from dumping import (NO_VECTORS, blocks_of, check_same, cut_everywhere, gcore_of, kernel_cores, report_of, saved, segment_of,
+                     stopped)
 from proving import (LIBRARY, Skip, add_case, check, check_equal, environment, need, run, run_cases, scratch, segments,
-                     wait_for)
+                     target, wait_for)
 
 READY = "ready"
 FATAL = (signal.SIGSEGV, signal.SIGQUIT, signal.SIGSYS, signal.SIGTRAP, signal.SIGXCPU)  # each writes a core
@@ -214,9 +214,27 @@ def try_program(start):
         compare("kernel", (), path, live)
 
 
+def cut(make):
+    """Every 4 KB, with its segment and without."""
+    with kernel_cores() as folder, Program(folder, [target("leaks"), "wait"]) as program:
+        stopped(program)
+        segment = segment_of(program.pid)
+        path, copy = make(program, folder), os.path.join(folder, "copy")
+        check_equal(run(["cp", "--sparse=always", path, copy]).returncode, 0, "status of cp")
+        for what in ("with its segment", "without"):
+            print("# %s: %s" % (what, cut_everywhere(copy, 4096, 600)))
+            if os.path.exists(segment):
+                os.rename(segment, segment + ".away")
+            copy = path
+        os.unlink(path)
+
+
 for start_of in (python, python_malloc, redis, sqlite, cc1plus, node, perl, bash, git, tmux, nginx):
     add_case("%s: gcore, --save and the kernel's core have what the program had" % start_of.__name__,
              lambda start=start_of: try_program(start))
+
+add_case("--save: cut at every 4 KB it opens, or says why not", lambda: cut(lambda p, _: saved(p)[0]))
+add_case("kernel: cut at every 4 KB it opens, or says why not", lambda: cut(kernel_core))
 
 if __name__ == "__main__":
     run_cases()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What attaches to programs, for tests to run; and what may be loaded into them in our library's place.
-TEST_EXTRA += $(B)/tests/tools/attach $(B)/tests/tools/standin/libheaptop.so $(B)/tests/tools/holds.so
+TEST_EXTRA += $(addprefix $(B)/tests/tools/,attach cut_core) $(B)/tests/tools/standin/libheaptop.so $(B)/tests/tools/holds.so
 
 $(B)/tests/tools/standin/libheaptop.so: tests/tools/standin.c shm/attached.h Makefile
 	$(call say,CC,$<)
