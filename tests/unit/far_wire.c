@@ -281,10 +281,10 @@ TEST(listening)
 	char line[8];
 	int pair[2];
 
-	CHECK_INT(far_listen(&l, "[127.0.0.1]:0"), 0); /* brackets, as around IPv6 */
+	CHECK_INT(far_listen_tcp(&l, "[127.0.0.1]:0"), 0); /* brackets, as around IPv6 */
 	CHECK_INT(far_listen_accept(&l, 0), -ETIMEDOUT);
 	far_listen_close(&l);
-	CHECK_INT(far_listen(&l, "[127.0.0.1:0"), -EADDRNOTAVAIL);
+	CHECK_INT(far_listen_tcp(&l, "[127.0.0.1:0"), -EADDRNOTAVAIL);
 	CHECK(pipe(pair) == 0);
 	CHECK_INT(write(pair[1], "token\nabc", 9), 9);
 	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1000), 0);
