@@ -14,6 +14,7 @@
 
 #include "src/far/agent.h"
 #include "src/far/listen.h"
+#include "src/run/agent_children.h"
 #include "src/run/agent_images.h"
 #include "src/run/agent_scans.h"
 #include "src/target/target.h"
@@ -162,6 +163,7 @@ static int process_open(struct agent *a)
 		return fail(FAILED, "cannot serve", strerror(-rc));
 	a->serves = (struct far_agent){ .segment = a->open,
 		.next = agent_images_next,
+		.children = agent_children_list,
 		.next_ctx = &a->images,
 		.pid = pid,
 		.stop = &stopped,

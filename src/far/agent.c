@@ -21,10 +21,13 @@
 #define PSS_SHARE 50u
 /* A new image maps its segment only once it is loaded, so a single look proves nothing. */
 #define REPLACED_AFTER 2u
-#define IMAGE_NS       UINT64_C(2000000000) /* by then a new image has a segment, or none */
-#define THREADS_MOST   FAR_NAMES_MAX
-#define LOOK_MS	       500 /* between looks at `stop`, */
-#define SCAN_LOOK_MS   50 /* and at a scan */
+/* So may the search for its children, and not more often than this. */
+#define CHILDREN_SHARE	  50u
+#define CHILDREN_APART_NS UINT64_C(2000000000)
+#define IMAGE_NS	  UINT64_C(2000000000) /* by then a new image has a segment, or none */
+#define THREADS_MOST	  FAR_NAMES_MAX
+#define LOOK_MS		  500 /* between looks at `stop`, */
+#define SCAN_LOOK_MS	  50 /* and at a scan */
 
 struct serving {
 	const struct far_agent *agent;
@@ -41,6 +44,8 @@ struct serving {
 	struct far_thread *name, *named; /* as now, and as sent last */
 	size_t names, nameds;
 	uint64_t pss_due_ns, pss_bytes;
+	uint64_t children_due_ns;
+	char children[FAR_TEXT_MAX];
 	bool have_pss;
 	unsigned without; /* looks in a row that did not find the segment mapped */
 };
@@ -178,6 +183,18 @@ static void image_look(struct serving *s, struct far_tick *t)
 	t->replaced = t->next || !s->agent->next || now > s->without_ns + IMAGE_NS;
 }
 
+static void children_look(struct serving *s, struct far_tick *t)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (s->agent->children && now >= s->children_due_ns) {
+		s->agent->children(s->agent->pid, s->children, sizeof(s->children));
+		s->children_due_ns =
+			now + (clock_monotonic_ns() - now) * CHILDREN_SHARE + CHILDREN_APART_NS;
+	}
+	snprintf(t->children, sizeof(t->children), "%s", s->children);
+}
+
 /* Whether the process lives is asked first: what a dead one has written is all there. */
 static int tick_send(struct serving *s)
 {
@@ -186,6 +203,8 @@ static int tick_send(struct serving *s)
 
 	if (rc == 0 && t.alive)
 		image_look(s, &t);
+	if (rc == 0 && t.alive)
+		children_look(s, &t);
 	if (rc == 0 && t.alive && s->identity.state == HT_STATE_RUNNING)
 		read_publish_clock(s->segment, clock_monotonic_ns());
 	t.monotonic_ns = clock_monotonic_ns();

@@ -22,6 +22,8 @@ struct far_agent {
 	 * segment is the callee's, and stays open while this one is served. May be NULL. */
 	struct read_segment *(*next)(void *ctx);
 	void *next_ctx;
+	/* Its recorded children in words, or "". May be NULL. */
+	void (*children)(pid_t pid, char *out, size_t cap);
 	const struct far_steer *steer; /* NULL: it may only read */
 };
 

@@ -57,6 +57,7 @@ void far_tick_put(struct bytes *b, const struct far_tick *t)
 	bytes_number(b, t->next);
 	bytes_number(b, t->agent_cpu_ns);
 	bytes_number(b, t->agent_rss);
+	bytes_add_text(b, t->children);
 }
 
 int far_tick_get(struct bytes_cursor *c, struct far_tick *t)
@@ -67,6 +68,7 @@ int far_tick_get(struct bytes_cursor *c, struct far_tick *t)
 	t->next = bytes_read(c) != 0;
 	t->agent_cpu_ns = bytes_read(c);
 	t->agent_rss = bytes_read(c);
+	text_get(c, t->children);
 	return checked(c);
 }
 

@@ -72,6 +72,7 @@ struct far_tick {
 	bool replaced; /* it called exec: */
 	bool next; /* its new image is recorded, and comes after FAR_IMAGE */
 	uint64_t agent_cpu_ns, agent_rss; /* what the agent itself costs */
+	char children[FAR_TEXT_MAX]; /* that are recorded, in words; cleaned */
 };
 
 /* FAR_FILE and the head of FAR_PIECE, whose data follow. A piece without data ends the file. */

@@ -31,7 +31,7 @@ struct far_run {
 	bool waits; /* nobody looks at a screen */
 	struct scan_far scans;
 	char scan_why[FAR_PEER_MESSAGE + 64];
-	char notice[FAR_PEER_MESSAGE + FAR_OBJECTS_TEXT];
+	char notice[FAR_TEXT_MAX + FAR_PEER_MESSAGE + FAR_OBJECTS_TEXT];
 };
 
 /* ---- where ---- */
@@ -257,6 +257,18 @@ static const char *heard_text(const struct far_run *f, char text[CLOCK_TIME_MAX]
 	return clock_time_text(text, far_desk_heard_ns(f->desk));
 }
 
+/* For who looks at the screen: a report has nothing of them. */
+static bool children_text(struct far_run *f)
+{
+	const char *children = far_desk_moment(f->desk)->tick.children;
+
+	if (f->waits || !children[0])
+		return false;
+	snprintf(f->notice, sizeof(f->notice),
+		"its recorded children are shown by connecting to one: %s", children);
+	return true;
+}
+
 const char *far_run_notice(const struct far_run *f)
 {
 	struct far_run *own = (struct far_run *)(uintptr_t)f;
@@ -275,7 +287,7 @@ const char *far_run_notice(const struct far_run *f)
 		snprintf(own->notice, sizeof(own->notice),
 			"no answer from %.64s since %s: these are the figures of then",
 			far_desk_moment(f->desk)->agent.host, heard_text(f, text));
-	else
-		return far_objects_progress(&f->objects, own->notice);
+	else if (!far_objects_progress(&f->objects, own->notice) && !children_text(own))
+		return NULL;
 	return own->notice;
 }

@@ -14,6 +14,7 @@
 
 #include "src/far/agent.h"
 #include "src/far/listen.h"
+#include "src/run/agent_children.h"
 #include "src/run/agent_images.h"
 #include "src/run/agent_scans.h"
 #include "src/run/attach_choice.h"
@@ -126,6 +127,7 @@ static int desk_serve(struct serve *s)
 		.pid = session_pid(session),
 		.stop = s->cancelled,
 		.next = agent_images_next,
+		.children = agent_children_list,
 		.next_ctx = &images,
 		.steer = s->scans ? agent_scans_steer(s->scans) : NULL,
 		.sends_files = s->sends_files };

@@ -42,7 +42,10 @@ int main(int argc, char **argv)
 			held[0] = keep_far(5000);
 		else if (c == 'x')
 			execl("/bin/cat", "cat", (char *)0);
-		else if (c == 'i' || c == 'u') {
+		else if (c == 'f') {
+			if (fork() == 0)
+				pause();
+		} else if (c == 'i' || c == 'u') {
 			if (c == 'u')
 				unsetenv("LD_PRELOAD");
 			execl("/proc/self/exe", "next_image", (char *)0);
@@ -405,6 +408,24 @@ def images():
             check("not recorded" in rest, rest[-600:] + err)
         finally:
             kill_hard(viewer)
+
+
+@case("recorded children are named in a line on the screen")
+def children():
+    keys = os.path.join(scratch, "keys")
+    with open(keys, "w", encoding="ascii") as f:
+        f.write(":size 160x40\n:until its recorded children\n:save-display -\n")
+    with Program() as p:
+        p.ask(b"f")
+        check_equal(p.process.stdout.readline(), b"done\n", "a child")
+        with open("/proc/%s/task/%s/children" % (p.pid, p.pid), encoding="ascii") as f:
+            child = f.read().split()[0]
+        try:
+            done = heaptop("-d", "0.2", "--script", keys, *VIA, "-a", p.pid)
+            check("%s (far_program)" % child in done.stdout, done.stdout + done.stderr)
+            check_equal(frame(*VIA, "-a", child)["process"]["pid"], int(child), "pid of the child")
+        finally:
+            os.kill(int(child), signal.SIGKILL)
 
 
 class Cut:
