@@ -129,8 +129,9 @@ static void facts_trend(const struct ui *ui, const struct snap_site *site, struc
 
 	spark_text(site->trend + SNAP_TREND_POINTS - n, n, draw_glyph_set(), graph, sizeof(graph));
 	infoline_left(s, 90, STYLE_PLAIN, "trend");
-	infoline_left(s, 90, STYLE_INFO, "%s", graph);
-	infoline_left(s, 48, STYLE_DIM, "live bytes, last %u ticks", n * SNAP_TREND_TICKS);
+	infoline_left(s, 90, STYLE_INFO, "%s", n ? graph : "unknown");
+	if (n)
+		infoline_left(s, 48, STYLE_DIM, "live bytes, last %u ticks", n * SNAP_TREND_TICKS);
 	if (site->growth.sure > 0) {
 		infoline_left(s, 70, STYLE_WARN, "grows %s over %s",
 			units_rate(rate, site->growth.bytes_per_s),

@@ -11,7 +11,7 @@
 #include "src/util/text.h"
 
 #define TABS_CELLS   68 /* of the tabs, "since" and the blanks between them */
-#define LEAD	     "   SINCE: "
+#define LEAD	     "SINCE: "
 #define MOMENTS_TEXT (2 * MARK_LIST_TEXT + 8)
 
 /* A moment that the rows are counted from or to; its name only with `whole`. */
@@ -19,8 +19,9 @@ static const char *since_text(const struct snap_mark *m, bool whole, char text[M
 {
 	struct snap_mark nameless = *m;
 
-	nameless.name[0] = '\0';
-	return mark_list_text(whole || m->number == 0 ? m : &nameless, text);
+	/* Of "A (before.json)", a side of a diff, the letter stays. */
+	nameless.name[m->number ? 0 : strcspn(m->name, " ")] = '\0';
+	return mark_list_text(whole ? m : &nameless, text);
 }
 
 static bool counts_since(const struct ui *ui)
@@ -77,6 +78,12 @@ static void part_drop(char *text)
 	blanks_drop(text);
 }
 
+static bool status_fits(const struct ui *ui, const char *text, const char *moments)
+{
+	return text_cells(text) + text_cells(moments) + strlen(LEAD) + 5 <=
+	       (size_t)ui->layout.width;
+}
+
 void header_since_status(const struct ui *ui, char *text, size_t cap)
 {
 	size_t used;
@@ -88,8 +95,10 @@ void header_since_status(const struct ui *ui, char *text, size_t cap)
 	if (has_room(ui, moments) || !strchr(moments, '('))
 		return;
 	blanks_drop(text);
-	if (text_cells(text) + text_cells(moments) + strlen(LEAD) + 2 > (size_t)ui->layout.width)
+	if (!status_fits(ui, text, moments))
 		part_drop(text);
 	used = strlen(text);
-	snprintf(text + used, cap - used, LEAD "%s", moments);
+	if (status_fits(ui, text, moments))
+		snprintf(text + used, cap - used, "   %s%s", ui->shown->since->number ? LEAD : "",
+			moments);
 }

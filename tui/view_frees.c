@@ -268,7 +268,8 @@ static void frees_status(struct ui *ui, char *text, size_t cap)
 
 	if (!ui->current || !ui->current->nwrong)
 		return;
-	snprintf(text, cap, "%s of no block, or of one freed before; %s that do not fit the block",
+	snprintf(text, cap,
+		"%s of no block or freed twice   %s by the wrong function or with the wrong size",
 		units_count(bad, wrong_frees_bad(ui->current)),
 		units_count(all, wrong_frees_mismatched(ui->current)));
 }

@@ -121,7 +121,7 @@ struct snapshot *diff_run_snapshot(struct diff_run *r, const struct options *o)
 		return NULL;
 	}
 	snprintf(r->notice, sizeof(r->notice),
-		"DIFF: this is %s; DELTA is how its %s differ from %s", b, s->compared->title, a);
+		"DIFF: this is %s; DELTA is its %s less those of %s", b, s->compared->title, a);
 	s->notice = r->notice;
 	return s;
 }

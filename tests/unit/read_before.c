@@ -78,8 +78,8 @@ TEST(sites)
 		CHECK(ht_function_is_before(function));
 		CHECK_INT(function, HT_FN_BEFORE + i);
 	}
-	CHECK_STR(ht_function_name(HT_FN_BEFORE + 3), "before attach, <= 64 bytes");
-	CHECK_STR(ht_function_name(HT_FN_BEFORE + 7), "before attach, <= 1 KB");
+	CHECK_STR(ht_function_name(HT_FN_BEFORE + 3), "before attach, <=64 B");
+	CHECK_STR(ht_function_name(HT_FN_BEFORE + 7), "before attach, <=1 KB");
 	CHECK_STR(ht_function_name(HT_FN_BEFORE_LAST), "before attach, other allocators");
 	CHECK(!ht_function_is_before(HT_FN_DELETE_ARRAY_ALIGNED));
 	end();
