@@ -75,9 +75,9 @@ const struct view_help_question view_help_questions[] = {
 	{ "Which process?", "p", "all of them, as a tree with sums; Enter shows one" },
 	{ "Since when?", "m", "marks now: SINCE counts from it; , goes into the past" },
 	{ "What is RSS?", "F8", "live blocks, slack, free pages, files; and what pins" },
-	{ "Which thread?", "Tab", "to Threads: ALLOC/s; Enter: the thread's call sites" },
+	{ "Which thread?", "Tab", "to Threads; 4 sorts by ALLOC/s; Enter: its call sites" },
 	{ "Save, send?", "x", "a file: html to send, heaptop for heaptop -r" },
-	{ "The keyboard?", "Tab", "to Output, Enter: the program has it; ^] ends that" },
+	{ "The keyboard?", "S-Tab", "to Output; Enter: the program has it; ^] ends that" },
 	{ NULL, NULL, NULL },
 };
 
@@ -85,7 +85,7 @@ static void help_add_questions(struct ui *ui)
 {
 	help_add(ui, "Questions");
 	for (const struct view_help_question *q = view_help_questions; q->question; q++)
-		help_add(ui, "  %-15s %-4s %s", q->question, q->key, q->answer);
+		help_add(ui, "  %-15s %-5s %s", q->question, q->key, q->answer);
 	help_add(ui, "%s", "");
 }
 
