@@ -120,8 +120,8 @@ struct snapshot *diff_run_snapshot(struct diff_run *r, const struct options *o)
 		failure_print_errno("cannot open the screen", ENOMEM);
 		return NULL;
 	}
-	snprintf(r->notice, sizeof(r->notice),
-		"DIFF: this is %s; DELTA is its %s less those of %s", b, s->compared->title, a);
+	snprintf(r->notice, sizeof(r->notice), "DIFF: this is %s; DELTA is its %s less those of %s",
+		b, s->compared->title, a);
 	s->notice = r->notice;
 	return s;
 }

@@ -28,7 +28,8 @@ TEST(rows)
 	CHECK(sees("; operator new[] in session::Store::touch"));
 	CHECK(sees(" 2 sized         512 operator delete in cache::Shard::insert"));
 	CHECK(sees(" 1 unknown         0 free in arena_new"));
-	CHECK(sees("1 of no block or freed twice   14 by the wrong function or with the wrong size"));
+	CHECK(sees(
+		"1 of no block or freed twice   14 by the wrong function or with the wrong size"));
 	paper_keys(&p, "w");
 	CHECK(!sees("mismatched"));
 	paper_close(&p);
