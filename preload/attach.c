@@ -134,7 +134,7 @@ static uint64_t pid_namespace(void)
 {
 	struct stat st;
 
-	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 ? st.st_ino : 0;
+	return syscall(KERNEL_FSTATAT, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 ? st.st_ino : 0;
 }
 
 static uint32_t wanted_depth(void)
@@ -167,7 +167,7 @@ static void identity(struct segment_identity *id)
 {
 	id->pid = (uint32_t)syscall(SYS_getpid);
 	id->ppid = (uint32_t)syscall(SYS_getppid);
-	id->uid = (uint32_t)syscall(SYS_geteuid);
+	id->uid = (uint32_t)syscall(KERNEL_GETEUID);
 	id->depth = wanted_depth();
 	id->sample_bytes = wanted_sampling();
 	id->start_ticks = start_ticks();
@@ -231,7 +231,8 @@ static void events_inherit(struct segment_identity *id, const struct ht_header *
  * in the same launch and of the same depth; -ECANCELED: create none; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	long fd =
+		syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_LARGEFILE);
 	const char *follow = environment_variable("HEAPTOP_FOLLOW");
 	int rc;
 
@@ -335,7 +336,7 @@ static int create_named(struct segment *s, const char *dir, struct segment_ident
 			continue;
 		if (fd < 0)
 			return -errno;
-		rc = segment_create(s, (int)fd, SEGMENT_FULL, id);
+		rc = segment_create(s, (int)fd, SEGMENT_OWN, id);
 		if (rc != 0) {
 			/* Truncated back, so that the second try starts from an empty file. */
 			rc = ftruncate((int)fd, 0);
@@ -416,14 +417,14 @@ static void describe(struct ht_header *h)
  * or locks, the viewer counts as existing. */
 static bool viewer_is_there(const char *prepared)
 {
-	long fd = syscall(
-		SYS_openat, AT_FDCWD, prepared, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	long fd = syscall(SYS_openat, AT_FDCWD, prepared,
+		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_LARGEFILE);
 	struct flock first = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	bool there;
 
 	if (fd < 0)
 		return errno != ENOENT;
-	there = syscall(SYS_fcntl, fd, F_OFD_GETLK, &first) != 0 || first.l_type != F_UNLCK;
+	there = syscall(KERNEL_FCNTL, fd, F_OFD_GETLK, &first) != 0 || first.l_type != F_UNLCK;
 	syscall(SYS_close, fd);
 	return there;
 }
@@ -521,7 +522,7 @@ static bool is_mapped_from(long fd, const struct segment *s)
 	const struct ht_header *h = s->header;
 	uint64_t created = 0;
 
-	return syscall(SYS_pread64, fd, &created, sizeof(created),
+	return kernel_pread((int)fd, &created, sizeof(created),
 		       offsetof(struct ht_header, created_ns)) == sizeof(created) &&
 	       created == h->created_ns;
 }
@@ -542,9 +543,10 @@ void attach_private(struct segment *s)
 {
 	struct mapping_range range[HT_REGION_COUNT];
 	unsigned n = mapping_ranges_forked(s, range);
-	long fd = own_path[0] ? syscall(SYS_openat, AT_FDCWD, own_path,
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-			      : -1;
+	long fd = own_path[0]
+			  ? syscall(SYS_openat, AT_FDCWD, own_path,
+				    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_LARGEFILE)
+			  : -1;
 
 	if (fd < 0)
 		return;

@@ -27,6 +27,22 @@ static inline long call(long number, long a, long b, long c, long d, long e)
 
 #define CALL_EXISTS 1
 
+#elif defined(__i386__)
+
+/* Without a sixth argument. */
+static inline long call(long number, long a, long b, long c, long d, long e)
+{
+	long rc;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(rc)
+			 : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e)
+			 : "memory");
+	return rc;
+}
+
+#define CALL_EXISTS 1
+
 #elif defined(__aarch64__)
 
 static inline long call(long number, long a, long b, long c, long d, long e)

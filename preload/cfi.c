@@ -94,6 +94,7 @@ static uint64_t read_encoded(struct reader *r, uint8_t encoding, uint64_t data)
 
 	switch (encoding & 0x0f) {
 	case 0x00:
+		return base + read_bytes(r, CFI_RULE_WORD);
 	case 0x04:
 	case 0x0c:
 		return base + read_bytes(r, 8);
@@ -443,8 +444,9 @@ static bool is_rbp_expression(struct block b, bool deref, int64_t *offset)
 /* The expression that linkers write for a PLT: the entry has pushed once more from `offset` on. */
 static bool is_plt_expression(struct block b, int64_t *offset)
 {
-	static const uint8_t head[] = { DW_OP_BREG_RSP, 8, 0x80, 0, 0x3f, 0x1a };
-	static const uint8_t tail[] = { 0x2a, 0x33, 0x24, 0x22 };
+	static const uint8_t head[] = { DW_OP_BREG_RSP, CFI_RULE_WORD, 0x70 + DW_REG_RA, 0, 0x3f,
+		0x1a };
+	static const uint8_t tail[] = { 0x2a, 0x30 + CFI_RULE_WORD_LOG2, 0x24, 0x22 };
 
 	if (b.bytes != sizeof(head) + 1 + sizeof(tail) ||
 		__builtin_memcmp(b.at, head, sizeof(head)) != 0 ||

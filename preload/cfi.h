@@ -23,7 +23,7 @@ enum cfi_type {
 	CFI_RSP, /* CFA = rsp + offset */
 	CFI_RBP, /* CFA = rbp + offset */
 	CFI_DEREF, /* CFA = *(rbp + offset): a function that realigns its stack (DRAP) */
-	CFI_PLT, /* CFA = rsp + 8 + ((rip & 15) >= offset ? 8 : 0) */
+	CFI_PLT, /* CFA = rsp + word + ((rip & 15) >= offset ? word : 0) */
 	CFI_SIGNAL, /* the kernel's signal frame: registers are in the ucontext at rsp */
 };
 

@@ -40,7 +40,7 @@ static bool has_room(const struct waiting *w, uint64_t head)
 
 static void pause_cpu(void)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
 	__asm__ volatile("isb"); /* yield is a nop on most */

@@ -122,10 +122,20 @@ static void plain_delete(void *p)
 #define WITH_FRAME(...) (uintptr_t frame, __VA_ARGS__)
 #define THIS_FRAME(...) (RECORD_FRAME, __VA_ARGS__)
 
+/* In a mangled name, the letter that size_t has. */
+#ifdef __i386__
+#define MANGLED(head, tail) head##j##tail
+#else
+#define MANGLED(head, tail) head##m##tail
+#endif
+#define TEXT_OF(symbol) #symbol
+#define TEXT(symbol)	TEXT_OF(symbol)
+
 /* One hook of new: its symbol, parameters and arguments, the alignment it requests, and the symbol
  * that throws for it. Without memory the next operator new runs its handler and throws its
  * exception. */
-#define NEW(symbol, params, args, align, function, throws)                                         \
+#define NEW(...) NEW_HOOK(__VA_ARGS__)
+#define NEW_HOOK(symbol, params, args, align, function, throws)                                    \
 	HOOK void *symbol params;                                                                  \
 	ENTRY(symbol);                                                                             \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
@@ -156,7 +166,8 @@ static void plain_delete(void *p)
 		return p;                                                                          \
 	}
 
-#define DELETE(symbol, params, args, recorded)                                                     \
+#define DELETE(...) DELETE_HOOK(__VA_ARGS__)
+#define DELETE_HOOK(symbol, params, args, recorded)                                                \
 	HOOK void symbol params;                                                                   \
 	ENTRY(symbol);                                                                             \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
@@ -190,26 +201,26 @@ static void plain_delete(void *p)
 	}
 
 /* clang-format off */
-NEW(_Znwm, (size_t size), (size), 0, HT_FN_NEW, "_Znwm")
-NEW(_Znam, (size_t size), (size), 0, HT_FN_NEW_ARRAY, "_Znam")
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_NOTHROW, NULL)
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_ARRAY_NOTHROW, NULL)
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t align), (size, align), align, HT_FN_NEW_ALIGNED,
-	"_ZnwmSt11align_val_t")
-NEW(_ZnamSt11align_val_t, (size_t size, size_t align), (size, align), align, HT_FN_NEW_ARRAY_ALIGNED,
-	"_ZnamSt11align_val_t")
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *tag),
+NEW(MANGLED(_Znw, ), (size_t size), (size), 0, HT_FN_NEW, TEXT(MANGLED(_Znw, )))
+NEW(MANGLED(_Zna, ), (size_t size), (size), 0, HT_FN_NEW_ARRAY, TEXT(MANGLED(_Zna, )))
+NEW(MANGLED(_Znw, RKSt9nothrow_t), (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_NOTHROW, NULL)
+NEW(MANGLED(_Zna, RKSt9nothrow_t), (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_ARRAY_NOTHROW, NULL)
+NEW(MANGLED(_Znw, St11align_val_t), (size_t size, size_t align), (size, align), align, HT_FN_NEW_ALIGNED,
+	TEXT(MANGLED(_Znw, St11align_val_t)))
+NEW(MANGLED(_Zna, St11align_val_t), (size_t size, size_t align), (size, align), align, HT_FN_NEW_ARRAY_ALIGNED,
+	TEXT(MANGLED(_Zna, St11align_val_t)))
+NEW(MANGLED(_Znw, St11align_val_tRKSt9nothrow_t), (size_t size, size_t align, const void *tag),
 	(size, align, tag), align, HT_FN_NEW_ALIGNED_NOTHROW, NULL)
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *tag),
+NEW(MANGLED(_Zna, St11align_val_tRKSt9nothrow_t), (size_t size, size_t align, const void *tag),
 	(size, align, tag), align, HT_FN_NEW_ARRAY_ALIGNED_NOTHROW, NULL)
 
 DELETE(_ZdlPv, (void *p), (p),
 	record_delete(RECORD_FRAME, p))
 DELETE(_ZdaPv, (void *p), (p),
 	record_delete_array(RECORD_FRAME, p))
-DELETE(_ZdlPvm, (void *p, size_t size), (p, size),
+DELETE(MANGLED(_ZdlPv, ), (void *p, size_t size), (p, size),
 	record_delete_sized(p, size, RECORD_FRAME))
-DELETE(_ZdaPvm, (void *p, size_t size), (p, size),
+DELETE(MANGLED(_ZdaPv, ), (void *p, size_t size), (p, size),
 	record_delete_array_sized(p, size, RECORD_FRAME))
 DELETE(_ZdlPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag),
 	record_delete(RECORD_FRAME, p))
@@ -219,9 +230,9 @@ DELETE(_ZdlPvSt11align_val_t, (void *p, size_t align), (p, align),
 	record_delete_aligned(RECORD_FRAME, p))
 DELETE(_ZdaPvSt11align_val_t, (void *p, size_t align), (p, align),
 	record_delete_array_aligned(RECORD_FRAME, p))
-DELETE(_ZdlPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align),
+DELETE(MANGLED(_ZdlPv, St11align_val_t), (void *p, size_t size, size_t align), (p, size, align),
 	record_delete_aligned_sized(p, size, RECORD_FRAME))
-DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align),
+DELETE(MANGLED(_ZdaPv, St11align_val_t), (void *p, size_t size, size_t align), (p, size, align),
 	record_delete_array_aligned_sized(p, size, RECORD_FRAME))
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag),
 	record_delete_aligned(RECORD_FRAME, p))

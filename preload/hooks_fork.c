@@ -18,6 +18,7 @@
 #include "preload/next_allocator.h"
 #include "preload/old_version.h"
 #include "preload/record.h"
+#include "shm/kernel.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -101,7 +102,7 @@ static int null_open(void)
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
 	struct stat st;
 
-	if (fd >= 0 && syscall(SYS_fstat, fd, &st) == 0) {
+	if (fd >= 0 && syscall(KERNEL_FSTAT, fd, &st) == 0) {
 		if (S_ISCHR(st.st_mode) && st.st_rdev == DEV_NULL)
 			return fd;
 		errno = ENODEV;

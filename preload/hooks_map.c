@@ -78,11 +78,11 @@ static uint64_t mapped_bytes(uint64_t bytes, int flags)
 	return (bytes + huge - 1) & ~(huge - 1);
 }
 
-typedef void *mmap_function(void *, size_t, int, int, int, off_t);
+typedef void *mmap_function(void *, size_t, int, int, int, off64_t);
 
 /* Inlined: its caller is the hook that owns the frame. */
 __attribute__((always_inline)) static inline void *map(uintptr_t frame, mmap_function *real,
-	void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+	void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
 	struct record_map old = NOTHING;
 	void *p;
@@ -96,17 +96,28 @@ __attribute__((always_inline)) static inline void *map(uintptr_t frame, mmap_fun
 	return p;
 }
 
+#ifdef __i386__
+/* The next mmap, whose offset is narrower. */
+static void *next_mmap(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
+{
+	return next.mmap(at, bytes, prot, flags, fd, (off_t)offset);
+}
+#define NEXT_MMAP next_mmap
+#else
+#define NEXT_MMAP next.mmap
+#endif
+
 HOOK void *ENTRY_BODY(mmap)(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	if (!next_available())
 		return kernel_mmap(at, bytes, prot, flags, fd, offset);
 	if (next_called_inside(RECORD_FRAME))
 		return next.mmap(at, bytes, prot, flags, fd, offset);
-	return map(RECORD_FRAME, next.mmap ? next.mmap : kernel_mmap, at, bytes, prot, flags, fd,
+	return map(RECORD_FRAME, next.mmap ? NEXT_MMAP : kernel_mmap, at, bytes, prot, flags, fd,
 		offset);
 }
 
-HOOK void *ENTRY_BODY(mmap64)(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+HOOK void *ENTRY_BODY(mmap64)(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
 	if (!next_available())
 		return kernel_mmap(at, bytes, prot, flags, fd, offset);

@@ -13,11 +13,13 @@
 #include "preload/unwind_types.h"
 #include "shm/before.h"
 
+#ifdef __x86_64__
 static_assert(sizeof(struct inner_call) == INNER_THUNK_BYTES, "as the thunk reserves it");
 static_assert(offsetof(struct inner_call, arg) == 256 && offsetof(struct inner_call, rax) == 304 &&
 		      offsetof(struct inner_call, r11) == 320 &&
 		      offsetof(struct inner_call, number) == INNER_THUNK_BYTES - 8,
 	"as the thunk saves them");
+#endif
 
 static uint64_t argument(const struct inner_call *c, unsigned number)
 {
@@ -36,7 +38,7 @@ static uint64_t size_of(const struct inner_call *c, const struct allocator_rule 
 /* Whether the call is another's business. */
 static bool passes_by(const struct inner_entry *e, uintptr_t frame)
 {
-	uint64_t caller = ((const uint64_t *)frame)[1];
+	uint64_t caller = ((const uintptr_t *)frame)[1];
 
 	if (caller - e->except_start < e->except_end - e->except_start)
 		return true;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "preload/call.h"
+#include "shm/kernel.h"
 #include "shm/private.h"
 
 #define C_NAMES(p)                                                                                 \
@@ -238,7 +239,7 @@ static const char *file_text(const char *file, size_t *bytes)
 
 	if (fd < 0)
 		return NULL;
-	if (call(SYS_fstat, fd, call_pointer(&st), 0, 0, 0) == 0 && st.st_size <= FILE_MAX &&
+	if (call(KERNEL_FSTAT, fd, call_pointer(&st), 0, 0, 0) == 0 && st.st_size <= FILE_MAX &&
 		S_ISREG(st.st_mode))
 		text = private_map((size_t)st.st_size + 1);
 	got = text ? call(SYS_pread64, fd, call_pointer(text), st.st_size, 0, 0) : 0;

@@ -96,7 +96,7 @@ struct file {
 	uint64_t bytes;
 };
 
-#ifdef CALL_EXISTS
+#if defined(CALL_EXISTS) && !defined(__i386__)
 static bool file_map(const struct inner_object *o, struct file *f)
 {
 	const char *path = o->is_executable ? "/proc/self/exe" : o->path;

@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdalign.h>
 #include <stdlib.h>
 
 #include "preload/permanent.h"
@@ -32,6 +33,9 @@ struct found_object {
 	void *start, *end;
 	struct link_map *link_map;
 	void *eh_frame;
+#ifndef __x86_64__
+	void *eh_base;
+#endif
 	unsigned long long reserved[7];
 };
 
@@ -49,7 +53,7 @@ static int (*find_object)(void *, struct found_object *);
  * Edge RECENT: recent_fill writes the fields before `ready`; recent_is loads `ready` before them.
  */
 struct recent {
-	uint64_t key; /* hash of the fields below; 0: free */
+	alignas(8) uint64_t key; /* hash of the fields below; 0: free */
 	uint64_t start, end;
 	const void *link_map;
 	const uint8_t *build_id; /* in the object's memory */

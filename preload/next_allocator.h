@@ -49,7 +49,7 @@ struct next {
 	int (*daemon)(int, int);
 	int (*forkpty)(int *, char *, const struct termios *, const struct winsize *);
 	void *(*mmap)(void *, size_t, int, int, int, off_t);
-	void *(*mmap64)(void *, size_t, int, int, int, off_t);
+	void *(*mmap64)(void *, size_t, int, int, int, off64_t);
 	int (*munmap)(void *, size_t);
 	void *(*mremap)(void *, size_t, size_t, int, ...);
 	int (*brk)(void *);
@@ -77,7 +77,7 @@ extern struct next_code next_inside[NEXT_INSIDE] __attribute__((visibility("hidd
 /* Whether the hook at `frame` was called from there. */
 static inline bool next_called_inside(uintptr_t frame)
 {
-	uint64_t caller = ((const uint64_t *)frame)[1];
+	uint64_t caller = ((const uintptr_t *)frame)[1];
 
 	for (unsigned i = 0; i < NEXT_INSIDE; i++)
 		if (caller - next_inside[i].start < next_inside[i].end - next_inside[i].start)
@@ -92,7 +92,7 @@ extern struct next_code next_malloc_code __attribute__((visibility("hidden")));
 /* Whether the hook at `frame` was called from there. */
 static inline bool next_called_by_malloc(uintptr_t frame)
 {
-	uint64_t caller = ((const uint64_t *)frame)[1];
+	uint64_t caller = ((const uintptr_t *)frame)[1];
 
 	return caller - next_malloc_code.start < next_malloc_code.end - next_malloc_code.start;
 }

@@ -10,6 +10,8 @@
 /* The first version of glibc on this architecture: the version of all that it had then. */
 #ifdef __aarch64__
 #define OLD_VERSION_BASE "GLIBC_2.17"
+#elif defined(__i386__)
+#define OLD_VERSION_BASE "GLIBC_2.0"
 #else
 #define OLD_VERSION_BASE "GLIBC_2.2.5"
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "preload/segment_file.h"
+#include "shm/kernel.h"
 #include "shm/layout.h"
 
 #define PATH_BYTES 1024u
@@ -45,15 +46,15 @@ struct owner {
 /* False: not our user's, or of another layout. */
 static bool owner_read(const char *path, struct owner *out)
 {
-	long fd =
-		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	long fd = syscall(SYS_openat, AT_FDCWD, path,
+		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_LARGEFILE);
 	union head h;
 	bool is_whole;
 
 	if (fd < 0)
 		return false;
 	is_whole = segment_file_is_ours((int)fd) &&
-		   syscall(SYS_pread64, fd, h.bytes, sizeof(h.bytes), 0L) == sizeof(h.bytes);
+		   kernel_pread((int)fd, h.bytes, sizeof(h.bytes), 0) == sizeof(h.bytes);
 	syscall(SYS_close, fd);
 	if (!is_whole || h.layout.magic != HT_MAGIC || h.layout.version != HT_VERSION ||
 		h.layout.signature != HT_SIGNATURE)

@@ -75,8 +75,10 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 /* How many requests of `size` a request taken at `rate` stands for. */
 static uint64_t count_of(size_t size, uint32_t rate)
 {
-	uint64_t capped = size < SIZE_MOST ? size : SIZE_MOST;
+	uint64_t capped = size;
 
+	if (capped > SIZE_MOST)
+		capped = SIZE_MOST;
 	return rate ? poisson_weight(state_thread.gap_left, capped, rate).blocks : 1;
 }
 

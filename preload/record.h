@@ -74,7 +74,7 @@ HT_HOT bool record_free_inline(uintptr_t frame, void *p, enum ht_function functi
 	struct recorder *r = reentry_begin(frame);
 	bool ours, counts;
 
-	modules_free_called(((const uint64_t *)frame)[1]);
+	modules_free_called(((const uintptr_t *)frame)[1]);
 	if (__builtin_expect(!r || !p, 0)) {
 		reentry_end(r);
 		return record_free_slow(frame, p, function, want);

@@ -155,7 +155,7 @@ static uint32_t site_of(uintptr_t frame, uint32_t function)
 /* Whether an allocator takes memory for its blocks. */
 static bool is_allocators(uintptr_t frame)
 {
-	return is_in_allocator(((const uint64_t *)frame)[1]) || state_thread.in_allocator;
+	return is_in_allocator(((const uintptr_t *)frame)[1]) || state_thread.in_allocator;
 }
 
 static void enter(uintptr_t frame, const struct record_map_block *b)

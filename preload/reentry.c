@@ -49,7 +49,7 @@ void reentry_exceptions_from(uint64_t start, uint64_t bytes)
 
 static bool is_for_exception(uintptr_t frame)
 {
-	uint64_t caller = ((const uint64_t *)frame)[1];
+	uint64_t caller = ((const uintptr_t *)frame)[1];
 
 	return caller - ht_load_relaxed_64(&exceptions_start) <
 	       ht_load_relaxed_64(&exceptions_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Segment files (segment_file.h). Plain system calls. */
 #include "preload/segment_file.h"
+#include "shm/kernel.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,15 +16,15 @@ bool segment_file_is_ours(int fd)
 {
 	struct stat st;
 
-	return syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	       (st.st_mode & 077) == 0;
+	return syscall(KERNEL_FSTAT, fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_uid == geteuid() && (st.st_mode & 077) == 0;
 }
 
 /* By now the name may belong to another file: even a FIFO, whose other end nobody will open. */
 void segment_file_remove(const char *path)
 {
-	long fd =
-		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	long fd = syscall(SYS_openat, AT_FDCWD, path,
+		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_LARGEFILE);
 
 	if (fd < 0)
 		return;

@@ -20,6 +20,7 @@
 
 #include "preload/modules.h"
 #include "shm/layout.h"
+#include "shm/wide.h"
 
 #define BUCKET	       4u /* slots */
 #define UNPINNED_MAX   6u /* unloadable objects in a stack; with more it is not remembered */
@@ -136,10 +137,10 @@ static uint64_t child_key(
 /* Multiplies to 128 bits and folds: each bit of both depends on all. */
 static uint64_t exit_hash(uint64_t key, uint64_t value)
 {
-	unsigned __int128 h =
-		(unsigned __int128)(key ^ 0x9e3779b97f4a7c15ull) * (value ^ 0x9fb21c651e98df25ull);
+	const struct wide h =
+		wide_multiply(key ^ 0x9e3779b97f4a7c15ull, value ^ 0x9fb21c651e98df25ull);
 
-	return (uint32_t)((uint64_t)h ^ (uint64_t)(h >> 64));
+	return (uint32_t)(h.low ^ h.high);
 }
 
 /* The slot of the record with this key and first word in the bucket of `hash`; NULL: none. */
@@ -200,7 +201,7 @@ bool stack_cache_prove(struct stack_cache_record *r)
 
 /* Ends a comparison: the rest of the stack is to be remembered there. NULL. */
 static struct stack_cache_leaf *stop(
-	struct stack_cache *g, uint64_t key, uint32_t guard, const uint64_t *word)
+	struct stack_cache *g, uint64_t key, uint32_t guard, const uintptr_t *word)
 {
 	g->stop = (struct stack_cache_stop){ .known = true,
 		.guard = guard,
@@ -257,8 +258,8 @@ __attribute__((always_inline)) static inline struct stack_cache_leaf *leave(
 	for (;;) {
 		uint64_t value = value_at(at.place);
 		uint32_t word = word_reached(&at);
-		const uint64_t *now =
-			(const uint64_t *)at.base + at.place.block->at[at.place.in_block];
+		const uintptr_t *now =
+			(const uintptr_t *)at.base + at.place.block->at[at.place.in_block];
 		struct stack_cache_record *child;
 
 		if (value == STACK_CACHE_END)
@@ -334,20 +335,20 @@ struct stack_cache_leaf *stack_cache_lose(
 	uint64_t key = r->key;
 
 	forget(r);
-	return stop(g, key, 0, (const uint64_t *)frame + 1);
+	return stop(g, key, 0, (const uintptr_t *)frame + 1);
 }
 
 struct stack_cache_leaf *stack_cache_search(
 	struct stack_cache *g, uintptr_t frame, uint32_t function)
 {
-	uint64_t key = stack_cache_key(frame, function), first = ((const uint64_t *)frame)[1];
+	uint64_t key = stack_cache_key(frame, function), first = ((const uintptr_t *)frame)[1];
 	uint64_t hash = stack_cache_root_hash(frame, first);
 	uint64_t *home = &g->roots[hash & g->root_mask], was = *home;
 	uint64_t *slot = table_find(g, g->roots, g->root_mask, hash, key, first);
 	struct stack_cache_record *r;
 
 	if (!slot)
-		return stop(g, key, 0, (const uint64_t *)frame + 1);
+		return stop(g, key, 0, (const uintptr_t *)frame + 1);
 	r = stack_cache_at(g, *slot);
 	*home = *slot;
 	*slot = was;
@@ -517,7 +518,7 @@ static bool leads_to(const struct unwind *u, const struct stack_cache_stop *stop
 {
 	return stop->guard < u->guard_count &&
 	       unwind_guard(u, stop->guard) ==
-		       ((stop->address - u->frame) / sizeof(uint64_t) << STACK_CACHE_VALUE_BITS |
+		       ((stop->address - u->frame) / CFI_RULE_WORD << STACK_CACHE_VALUE_BITS |
 			       stop->value);
 }
 

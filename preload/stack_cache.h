@@ -89,14 +89,14 @@ HT_HOT struct stack_cache_record *stack_cache_at(const struct stack_cache *g, ui
 /* The root of the stacks at `frame`, if there is one. */
 HT_HOT struct stack_cache_record *stack_cache_root(const struct stack_cache *g, uintptr_t frame)
 {
-	uint64_t first = *(const uint64_t *)(frame + 8);
+	uint64_t first = ((const uintptr_t *)frame)[1];
 
 	return stack_cache_at(g, g->roots[stack_cache_root_hash(frame, first) & g->root_mask]);
 }
 
 HT_HOT bool stack_cache_differ(uintptr_t frame, uint64_t at, uint64_t value)
 {
-	return __builtin_expect(cfi_rule_plain(((const uint64_t *)frame)[at]) != value, 0);
+	return __builtin_expect(cfi_rule_plain(((const uintptr_t *)frame)[at]) != value, 0);
 }
 
 /* The first of these values that differs from the stack. */

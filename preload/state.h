@@ -41,8 +41,9 @@ struct recorder;
  * A hook may be called before the loader has relocated us (next_allocator.h). Our TLS then seems to
  * begin at the thread pointer, where libc's own struct lies (tcbhead_t). Two of its words must send
  * the hook to the slow path before it writes anything: `busy` coincides with the struct's own
- * address, `gap_left` with a word that is 0 on x86-64 (sysinfo). aarch64's has two words, behind
- * which are the program's own variables: the address of the dtv, and one that glibc leaves 0.
+ * address, `gap_left` with a word that is 0 on x86-64 (sysinfo) and on i386 (__private_tm).
+ * aarch64's has two words, behind which are the program's own variables: the address of the dtv,
+ * and one that glibc leaves 0.
  */
 struct state_thread {
 	uintptr_t busy; /* frame address of the hook that is recording (and reentry.h), 0: none */
@@ -55,11 +56,14 @@ struct state_thread {
 	uint64_t inner_least; /* sizes that operator new may request from malloc for its own block:
 				 from */
 	/* Sampling (sample.h). */
-#ifndef __aarch64__
+#ifdef __x86_64__
 	uint64_t gap_left; /* bytes until the next recorded block; 0 in exact mode */
 #endif
 	uint64_t rate_seen; /* header.sample_bytes as this thread last applied it */
 	uint64_t inner_most; /* up to here */
+#ifdef __i386__
+	uint64_t gap_left;
+#endif
 	uint8_t until_timed; /* counts recorded events while measuring */
 	uint8_t unwinding; /* inside libunwind, or another callee that may allocate */
 	uint8_t in_allocator; /* 1: inside operator new or delete of the next library; or
@@ -76,6 +80,9 @@ static_assert(sizeof(struct state_thread) <= 64, "static TLS is scarce");
 static_assert(offsetof(struct state_thread, busy) == 0, "before relocation: tcbhead_t.tcb");
 #ifdef __aarch64__
 static_assert(offsetof(struct state_thread, gap_left) == 8, "before relocation: tcbhead_t.private");
+#elif defined(__i386__)
+static_assert(offsetof(struct state_thread, gap_left) == 0x24,
+	"before relocation: tcbhead_t.__private_tm");
 #else
 static_assert(
 	offsetof(struct state_thread, gap_left) == 0x20, "before relocation: tcbhead_t.sysinfo");

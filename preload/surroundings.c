@@ -42,10 +42,16 @@ static bool allocator_is_glibc(void)
 	return true;
 }
 
+#ifdef __i386__
+#define OPERATOR_NEW "_Znwj"
+#else
+#define OPERATOR_NEW "_Znwm"
+#endif
+
 /* Whether operator new is the C++ runtime's, which returns blocks of malloc; or there is none. */
 static bool new_is_runtimes(void)
 {
-	const void *p = symbols_next("_Znwm"), *runtime;
+	const void *p = symbols_next(OPERATOR_NEW), *runtime;
 	struct module_range r;
 
 	if (!p)

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* The calling thread's pointer (x86-64: TLS variant II; aarch64: variant I). 0: not supported on
- * this architecture.
+/* The calling thread's pointer (x86-64, i386: TLS variant II; aarch64: variant I). 0: not supported
+ * on this architecture.
  */
 static inline uint64_t thread_pointer(void)
 {
@@ -14,6 +14,11 @@ static inline uint64_t thread_pointer(void)
 	uint64_t pointer;
 
 	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+#elif defined(__i386__)
+	uint32_t pointer;
+
+	__asm__("mov %%gs:0, %0" : "=r"(pointer));
 	return pointer;
 #elif defined(__aarch64__)
 	return (uint64_t)(uintptr_t)__builtin_thread_pointer();

@@ -15,7 +15,7 @@
 /* Cycles of a steady counter; without a cheap one, the time itself. */
 static uint64_t cycles(void)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__i386__)
 	return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
 	uint64_t count, hz;

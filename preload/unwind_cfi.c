@@ -52,7 +52,7 @@ static bool state_equal(const struct walk *w, const struct unwind_trail *last, u
 
 static inline bool word_differs(const struct unwind_word *w)
 {
-	return cfi_rule_plain(*(const uint64_t *)(uintptr_t)w->at) != w->value;
+	return cfi_rule_word(w->at) != w->value;
 }
 
 /* Compares the words from number `from` down to, without, `end`. Returns the number of the first
@@ -121,8 +121,8 @@ static void result_fill(struct unwind *u, const struct unwind_trail *t, const st
 	u->words_end = t->words + t->words_top;
 	u->guard_count = t->words_top - e->words;
 	/* The outermost return address is the farthest word. */
-	u->repeatable =
-		t->complete && (e->rsp - 8 - u->frame) / sizeof(uint64_t) <= UNWIND_PLACE_MAX;
+	u->repeatable = t->complete &&
+			(e->rsp - CFI_RULE_WORD - u->frame) / CFI_RULE_WORD <= UNWIND_PLACE_MAX;
 }
 
 /* Takes over the frames whose words are there, those from number `words` on, into the walk. */
@@ -293,7 +293,7 @@ static inline bool near_meets(const struct unwind_trail *last, const struct unwi
 		return false;
 	return !unwind_rbp_needed(then, q) ||
 	       (then->at == now->rbp_at && then->known && !unwind_rbp_noted(then, q) &&
-		       then->value == cfi_rule_plain(*(const uint64_t *)(uintptr_t)now->rbp_at));
+		       then->value == cfi_rule_word(now->rbp_at));
 }
 
 /* Finds the object that the frame is in. False: it may be unloaded, or is ours. */
@@ -316,7 +316,7 @@ static inline bool near_place(struct unwind *u, struct unwind_near_frame *f)
 /* The frame's pc is the return address at `at`, and where that is. */
 static inline void near_pc_from(struct unwind_near_frame *f, uint64_t at)
 {
-	f->pc = cfi_rule_plain(*(const uint64_t *)(uintptr_t)at);
+	f->pc = cfi_rule_word(at);
 #if CFI_RULE_LINK
 	f->pc_at = at;
 #endif
@@ -327,7 +327,7 @@ static inline uint64_t near_pc_at(const struct unwind_near_frame *f)
 #if CFI_RULE_LINK
 	return f->pc_at;
 #else
-	return f->rsp - 8;
+	return f->rsp - CFI_RULE_WORD;
 #endif
 }
 
@@ -342,9 +342,11 @@ static inline bool near_step(
 
 	f->saves = rule.rbp == CFI_RBP_AT_CFA;
 	caller->rbp_at = f->saves ? cfa - slot : f->rbp_at;
-	if (rule.type != CFI_RSP || bytes - 8 >= WALK_FRAME_MAX - 8 || cfa % 8 != 0 ||
-		cfa > k->high || !cfi_rule_ra_inside(rule, bytes) ||
-		!(f->saves ? slot - 8 <= bytes - 8 && slot % 8 == 0 : rule.rbp == CFI_RBP_SAME))
+	if (rule.type != CFI_RSP || bytes - CFI_RULE_WORD >= WALK_FRAME_MAX - CFI_RULE_WORD ||
+		cfa % CFI_RULE_WORD != 0 || cfa > k->high || !cfi_rule_ra_inside(rule, bytes) ||
+		!(f->saves ? slot - CFI_RULE_WORD <= bytes - CFI_RULE_WORD &&
+					slot % CFI_RULE_WORD == 0
+			   : rule.rbp == CFI_RBP_SAME))
 		return false;
 	caller->rsp = cfa;
 	near_pc_from(caller, cfa + (uint64_t)cfi_rule_ra_offset(rule));
@@ -354,11 +356,11 @@ static inline bool near_step(
 /* Starts from the hook's frame. False: that is not on the stack known so far. */
 static inline bool near_start(const struct unwind *u, struct unwind_near_frame *f)
 {
-	f->rsp = u->frame + 16;
+	f->rsp = u->frame + 2 * CFI_RULE_WORD;
 	f->rbp_at = u->frame;
-	if (u->frame < u->known.low || f->rsp > u->known.high || u->frame % 8 != 0)
+	if (u->frame < u->known.low || f->rsp > u->known.high || u->frame % CFI_RULE_WORD != 0)
 		return false;
-	near_pc_from(f, u->frame + 8);
+	near_pc_from(f, u->frame + CFI_RULE_WORD);
 	return f->pc - 1 < UNWIND_VALUE_MASK;
 }
 
@@ -405,7 +407,7 @@ static inline bool near_joins(const struct unwind *u, const struct unwind_near *
  */
 static inline void near_rbp(struct unwind_rbp *r, uint64_t at, uint32_t top)
 {
-	unwind_rbp_set(r, at, cfi_rule_plain(*(const uint64_t *)(uintptr_t)at), true, top);
+	unwind_rbp_set(r, at, cfi_rule_word(at), true, top);
 }
 
 /* Puts the new frames in place of those further in than where the stacks meet, from there inwards.
@@ -525,9 +527,15 @@ bool unwind_cfi_is_clear(uintptr_t frame, uintptr_t until)
 static bool is_sigreturn(const struct walk *w)
 {
 	static const uint8_t code[] = SIGNAL_FRAME_CODE;
+	const uint8_t *at = (const uint8_t *)(uintptr_t)w->pc;
 
-	return w->pc - w->range.start + sizeof(code) <= w->range.end - w->range.start &&
-	       __builtin_memcmp((const void *)(uintptr_t)w->pc, code, sizeof(code)) == 0;
+	if (w->pc - w->range.start + sizeof(code) > w->range.end - w->range.start)
+		return false;
+#ifdef SIGNAL_FRAME_OLD_CODE
+	if (*at == SIGNAL_FRAME_OLD_CODE && at[1] == code[0] && at[2] == SIGNAL_FRAME_OLD_CALL)
+		return true;
+#endif
+	return __builtin_memcmp(at, code, sizeof(code)) == 0;
 }
 
 bool unwind_cfi_in_handler(uintptr_t frame)

@@ -10,6 +10,21 @@
  */
 #include "preload/unwind_libunwind.h"
 
+#ifdef __i386__
+
+/* It is rarely installed for a second architecture. */
+bool unwind_libunwind_load(void)
+{
+	return false;
+}
+
+void unwind_libunwind(struct unwind *u)
+{
+	u->count = 0;
+}
+
+#else
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <elf.h>
@@ -198,3 +213,5 @@ void unwind_libunwind(struct unwind *u)
 	u->repeatable = false;
 	u->kept = u->shared = 0;
 }
+
+#endif

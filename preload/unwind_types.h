@@ -129,7 +129,7 @@ static inline uint64_t unwind_guard(const struct unwind *u, uint32_t i)
 	const struct unwind_word *w = u->words_end - 1 - i;
 
 	/* The distance is in bytes, and a multiple of a word's. */
-	return (w->at - u->frame) << (UNWIND_VALUE_BITS - 3) | w->value;
+	return (w->at - u->frame) << (UNWIND_VALUE_BITS - CFI_RULE_WORD_LOG2) | w->value;
 }
 
 /* Bounds of this library in memory, from the linker: stacks omit its own frames. */

@@ -30,7 +30,7 @@ static uint64_t arguments;
 
 void walk_begin(void)
 {
-	const uint64_t *end = symbols_first("__libc_stack_end");
+	const uintptr_t *end = symbols_first("__libc_stack_end");
 
 	arguments = end ? *end : 0;
 }
@@ -40,7 +40,8 @@ void walk_begin(void)
 static bool page_readable(uint64_t page)
 {
 	int saved = errno;
-	bool readable = syscall(SYS_rt_sigprocmask, ~0L, page, NULL, 8L) == 0 || errno != EFAULT;
+	bool readable =
+		syscall(SYS_rt_sigprocmask, ~0L, (uintptr_t)page, NULL, 8L) == 0 || errno != EFAULT;
 
 	errno = saved;
 	return readable;
@@ -97,14 +98,14 @@ static __attribute__((noinline)) bool word_find(struct walk *w, uint64_t address
 {
 	uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
 
-	if (address % sizeof(*value) != 0)
+	if (address % CFI_RULE_WORD != 0)
 		return false;
 	if (!reaches(w->known, page)) {
 		if (!page_readable(page))
 			return false;
 		unsettle(w->trail);
 	}
-	*value = cfi_rule_plain(*(const uint64_t *)(uintptr_t)address);
+	*value = cfi_rule_word(address);
 	return true;
 }
 
@@ -113,9 +114,10 @@ static inline bool word_read(struct walk *w, uint64_t address, uint64_t *value)
 {
 	const struct unwind_known *k = w->known;
 
-	if (__builtin_expect(address - k->low >= k->high - k->low || address % 8 != 0, 0))
+	if (__builtin_expect(
+		    address - k->low >= k->high - k->low || address % CFI_RULE_WORD != 0, 0))
 		return word_find(w, address, value);
-	*value = cfi_rule_plain(*(const uint64_t *)(uintptr_t)address);
+	*value = cfi_rule_word(address);
 	return true;
 }
 
@@ -237,7 +239,8 @@ static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
 			return false;
 		break;
 	case CFI_PLT:
-		*cfa = w->rsp + 8 + ((w->pc & 15) >= (uint64_t)cfi_rule_offset(rule) ? 8 : 0);
+		*cfa = w->rsp + CFI_RULE_WORD +
+		       ((w->pc & 15) >= (uint64_t)cfi_rule_offset(rule) ? CFI_RULE_WORD : 0);
 		break;
 	case CFI_NONE:
 	case CFI_STOP:
@@ -247,8 +250,27 @@ static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
 	}
 	/* An interrupted function may not have a frame yet. */
 	return (*cfa > w->rsp || (*cfa == w->rsp && w->exact && cfi_rule_in_register(rule))) &&
-	       *cfa - w->rsp < WALK_FRAME_MAX && *cfa % 8 == 0;
+	       *cfa - w->rsp < WALK_FRAME_MAX && *cfa % CFI_RULE_WORD == 0;
 }
+
+#ifdef __i386__
+/* Where the interrupted registers are: behind the handler's argument in the frame of a handler with
+ * one, and where its third argument points in that of others. The two kinds return to different
+ * code. */
+static bool registers_find(struct walk *w, uint64_t *frame)
+{
+	if (!page_readable(w->pc & ~(uint64_t)(PAGE_BYTES - 1)))
+		return false;
+	if (*(const uint8_t *)(uintptr_t)w->pc == SIGNAL_FRAME_OLD_CODE) {
+		*frame += SIGNAL_FRAME_OLD;
+		return true;
+	}
+	if (!word_read(w, *frame + SIGNAL_FRAME_UCONTEXT, frame))
+		return false;
+	*frame += offsetof(ucontext_t, uc_mcontext.gregs);
+	return true;
+}
+#endif
 
 /* Moves past the kernel's frame to the interrupted code. Never remembered. */
 static bool signal_step(struct walk *w)
@@ -256,6 +278,10 @@ static bool signal_step(struct walk *w)
 	uint64_t frame = w->rsp, rbp;
 
 	unsettle(w->trail);
+#ifdef __i386__
+	if (!registers_find(w, &frame))
+		return false;
+#endif
 #if CFI_RULE_LINK
 	if (!word_read(w, frame + SIGNAL_FRAME_LINK, &w->link))
 		return false;
@@ -325,15 +351,18 @@ bool walk_start(struct walk *w, uintptr_t frame, struct unwind_known *known, str
 {
 	uint64_t rbp;
 
-	*w = (struct walk){ .known = known, .trail = t, .rsp = frame + 16, .range = known->code };
+	*w = (struct walk){
+		.known = known, .trail = t, .rsp = frame + 2 * CFI_RULE_WORD, .range = known->code
+	};
 	known_begin(known, frame & ~(uint64_t)(PAGE_BYTES - 1));
 	unwind_trail_empty(t);
 	t->rbps_low--;
 	unwind_rbp_set(rbp_of(w), 0, 0, false, t->low);
-	if (!word_read(w, frame, &rbp) || !word_read(w, frame + 8, &w->pc) || w->pc == 0)
+	if (!word_read(w, frame, &rbp) || !word_read(w, frame + CFI_RULE_WORD, &w->pc) ||
+		w->pc == 0)
 		return false;
 	unwind_rbp_set(rbp_of(w), frame, rbp, true, t->low);
-	note(t, frame + 8, w->pc);
+	note(t, frame + CFI_RULE_WORD, w->pc);
 	return true;
 }
 

@@ -80,11 +80,13 @@ static inline bool walk_is_plain(const struct walk *w, struct cfi_rule rule)
 	uint32_t bytes = (uint32_t)cfi_rule_offset(rule),
 		 slot = (uint32_t)-cfi_rule_rbp_offset(rule);
 
-	return rule.type == CFI_RSP && bytes - 8 < WALK_FRAME_MAX - 8 && cfa % 8 == 0 &&
-	       w->rsp >= k->low && cfa <= k->high && w->trail->words_low != 0 &&
-	       cfi_rule_ra_inside(rule, bytes) &&
-	       (rule.rbp == CFI_RBP_SAME || (rule.rbp == CFI_RBP_AT_CFA && slot - 8 <= bytes - 8 &&
-						    slot % 8 == 0 && w->trail->rbps_low != 0));
+	return rule.type == CFI_RSP && bytes - CFI_RULE_WORD < WALK_FRAME_MAX - CFI_RULE_WORD &&
+	       cfa % CFI_RULE_WORD == 0 && w->rsp >= k->low && cfa <= k->high &&
+	       w->trail->words_low != 0 && cfi_rule_ra_inside(rule, bytes) &&
+	       (rule.rbp == CFI_RBP_SAME ||
+		       (rule.rbp == CFI_RBP_AT_CFA &&
+			       slot - CFI_RULE_WORD <= bytes - CFI_RULE_WORD &&
+			       slot % CFI_RULE_WORD == 0 && w->trail->rbps_low != 0));
 }
 
 /* Moves from a frame to its caller's; call walk_range before. False: this was the last; *whole: the
@@ -98,18 +100,16 @@ HT_HOT bool walk_step(struct walk *w, bool *whole)
 	struct unwind_trail *t = w->trail;
 
 	if (__builtin_expect(walk_is_plain(w, rule), 1))
-		pc = cfi_rule_plain(*(const uint64_t *)(uintptr_t)at);
+		pc = cfi_rule_word(at);
 	if (__builtin_expect(pc - 1 >= UNWIND_VALUE_MASK, 0))
 		return walk_step_by(w, rule, whole);
 	if (rule.rbp == CFI_RBP_AT_CFA) {
 		uint64_t slot = cfa + (uint64_t)(int64_t)cfi_rule_rbp_offset(rule);
 
-		t->rbps[--t->rbps_low] = (struct unwind_rbp){
-			.value = cfi_rule_plain(*(const uint64_t *)(uintptr_t)slot),
+		t->rbps[--t->rbps_low] = (struct unwind_rbp){ .value = cfi_rule_word(slot),
 			.at = slot,
 			.known = true,
-			.needed = (uint16_t)t->low
-		};
+			.needed = (uint16_t)t->low };
 	}
 	t->words[--t->words_low] = (struct unwind_word){ at, pc };
 	w->rsp = cfa;

@@ -19,12 +19,46 @@
 /* The hot path of malloc and free is one piece of code. */
 #define HT_HOT static inline __attribute__((always_inline))
 
+/*
+ * i386 loads and stores 8 bytes at once by SSE2 only, which every processor has that runs a 64-bit
+ * kernel. The compiler does not use it here: a program's stack may be aligned to 4 bytes, and its
+ * own way, the x87 registers, is closed to a program in the middle of MMX code. So no register is
+ * taken from it. "memory" makes either an acquire and a release; x86 orders the rest.
+ */
+#if defined(__i386__) && !defined(__SSE__)
+static inline uint64_t ht_load_whole(const void *p)
+{
+	uint64_t v;
+
+	__asm__ volatile("movq %1, %%xmm7\n\tmovq %%xmm7, %0"
+			 : "=m"(v)
+			 : "m"(*(const uint64_t *)p)
+			 : "memory");
+	return v;
+}
+
+static inline void ht_store_whole(void *p, uint64_t v)
+{
+	__asm__ volatile("movq %1, %%xmm7\n\tmovq %%xmm7, %0"
+			 : "=m"(*(uint64_t *)p)
+			 : "m"(v)
+			 : "memory");
+}
+#define HT_LOAD(p, order)                                                                          \
+	(sizeof(*(p)) == 8 ? ht_load_whole(p) : (uint64_t)__atomic_load_n(p, order))
+#define HT_STORE(p, v, order)                                                                      \
+	(sizeof(*(p)) == 8 ? ht_store_whole(p, v) : __atomic_store_n(p, v, order))
+#else
+#define HT_LOAD(p, order)     __atomic_load_n(p, order)
+#define HT_STORE(p, v, order) __atomic_store_n(p, v, order)
+#endif
+
 /* clang-format off */
 #define HT_ATOMIC_TYPE(T, S)                                                                       \
-	static inline T ht_load_relaxed_##S(const T *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }  \
-	static inline T ht_load_acquire_##S(const T *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }  \
-	static inline void ht_store_relaxed_##S(T *p, T v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }  \
-	static inline void ht_store_release_##S(T *p, T v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }  \
+	static inline T ht_load_relaxed_##S(const T *p) { return (T)HT_LOAD(p, __ATOMIC_RELAXED); }  \
+	static inline T ht_load_acquire_##S(const T *p) { return (T)HT_LOAD(p, __ATOMIC_ACQUIRE); }  \
+	static inline void ht_store_relaxed_##S(T *p, T v) { HT_STORE(p, v, __ATOMIC_RELAXED); }  \
+	static inline void ht_store_release_##S(T *p, T v) { HT_STORE(p, v, __ATOMIC_RELEASE); }  \
 	static inline T ht_add_relaxed_##S(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); } \
 	static inline T ht_or_relaxed_##S(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }  \
 	/* Acquires on success and on failure; *expected gets the value found. */                     \
@@ -85,7 +119,7 @@ static inline void ht_add_own_64(uint64_t *p, uint64_t v)
 #if defined(__x86_64__) && !defined(HT_SEEN_BY_SANITIZER)
 	__asm__("addq %1, %0" : "+m"(*p) : "er"(v) : "cc");
 #else
-	__atomic_store_n(p, __atomic_load_n(p, __ATOMIC_RELAXED) + v, __ATOMIC_RELAXED);
+	HT_STORE(p, HT_LOAD(p, __ATOMIC_RELAXED) + v, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -96,7 +130,7 @@ static inline void ht_clear_own_64(uint64_t *p, uint64_t bits)
 #if defined(__x86_64__) && !defined(HT_SEEN_BY_SANITIZER)
 	__asm__("andq %1, %0" : "+m"(*p) : "er"(~bits) : "cc");
 #else
-	__atomic_store_n(p, __atomic_load_n(p, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
+	HT_STORE(p, HT_LOAD(p, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
 #endif
 }
 

@@ -7,15 +7,51 @@
 #ifndef SHM_KERNEL_H
 #define SHM_KERNEL_H
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-static inline void *kernel_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+/* The calls whose results are what libc's structs hold: i386 has older ones by the plain names. */
+#ifdef __i386__
+#define KERNEL_FSTAT   SYS_fstat64
+#define KERNEL_FSTATAT SYS_fstatat64
+#define KERNEL_FCNTL   SYS_fcntl64
+#define KERNEL_GETEUID SYS_geteuid32
+#else
+#define KERNEL_FSTAT   SYS_fstat
+#define KERNEL_FSTATAT SYS_newfstatat
+#define KERNEL_FCNTL   SYS_fcntl
+#define KERNEL_GETEUID SYS_geteuid
+#endif
+
+#define KERNEL_UNIT_LOG2 12 /* of i386's offsets */
+
+static inline void *kernel_mmap(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
+#ifdef __i386__
+	uint64_t unit = (uint64_t)offset >> KERNEL_UNIT_LOG2;
+
+	if (unit << KERNEL_UNIT_LOG2 != (uint64_t)offset || unit > UINT32_MAX) {
+		errno = EINVAL;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap2, at, bytes, prot, flags, fd, (uint32_t)unit);
+#else
 	return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, offset);
+#endif
+}
+
+static inline long kernel_pread(int fd, void *to, size_t bytes, uint64_t at)
+{
+#ifdef __i386__
+	return syscall(SYS_pread64, fd, to, bytes, (long)at, (long)(at >> 32));
+#else
+	return syscall(SYS_pread64, fd, to, bytes, at);
+#endif
 }
 
 static inline int kernel_munmap(void *at, size_t bytes)

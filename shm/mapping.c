@@ -28,11 +28,21 @@
 #define LIMIT_PARTS 4u
 /* The distance of a segment from the library. Within the 1.5 TB that the thread sanitizer allows a
  * program to have mappings in. */
+#if UINTPTR_MAX == UINT32_MAX
+#define FAR_BYTES (1ull << 30) /* leaves the program's mappings that much together */
+#else
 #define FAR_BYTES (256ull << 30)
+#endif
 /* Places tried there: a child of fork has its parent's segment in the first, or second. */
 #define PLACES 8u
 /* Longer than any mapping can be. */
+#if UINTPTR_MAX == UINT32_MAX
+#define ENDLESS (3ull << 30)
+#else
 #define ENDLESS (1ull << 46)
+#endif
+/* What a segment may take of the address space: of 4 GB, if that is all, a quarter. */
+#define SPACE_MOST (UINTPTR_MAX / 4)
 
 /* The end of a part's mapping after the next step. Depends on nothing else. */
 static uint64_t step_after(const struct segment_part *p, uint64_t end)
@@ -226,7 +236,7 @@ static char *place_of(uint64_t bytes, unsigned number)
 	uintptr_t at = (uintptr_t)&here & ~(uintptr_t)(OPEN_BYTES - 1);
 	uint64_t below = FAR_BYTES + (number + 1) * ((bytes | (OPEN_BYTES - 1)) + 1);
 
-	return at > 2 * below ? (char *)(at - below) : NULL;
+	return at > 2 * below ? (char *)(at - (uintptr_t)below) : NULL;
 }
 
 /* Maps a range of the file at one place and no other, and keeps it out of core dumps. An extension
@@ -307,6 +317,8 @@ int mapping_map(struct segment *s, int fd, const struct ht_region *region, uint6
 	char *base = NULL;
 	int rc = -EEXIST;
 
+	if (bytes > SPACE_MOST)
+		return -ENOMEM;
 	fresh(s);
 	s->most = most_of();
 	/* As much again must be left for growth: else little would be recorded. */

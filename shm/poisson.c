@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-typedef unsigned __int128 wide;
+#include "shm/wide.h"
 
 #define Q63_ONE		(1ull << 63)
 #define Q63_EXP_MINUS_1 0x2f16ac6c59de6f8dull /* 1/e */
@@ -26,7 +26,7 @@ uint64_t poisson_mix(uint64_t counter)
 
 static uint64_t q63_multiply(uint64_t a, uint64_t b)
 {
-	return (uint64_t)((wide)a * b >> 63);
+	return wide_right(wide_multiply(a, b), 63).low;
 }
 
 /* e^-x of a fraction below one, by its series from the last term back:
@@ -60,11 +60,11 @@ static uint64_t q40_log2_fraction(uint64_t m)
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < LOG_BITS; i++) {
-		wide square = (wide)m * m;
-		unsigned carry = (unsigned)(square >> 127);
+		struct wide square = wide_multiply(m, m);
+		unsigned carry = (unsigned)(square.high >> 63);
 
 		bits = bits << 1 | carry;
-		m = (uint64_t)(square >> (63 + carry));
+		m = wide_right(square, 63 + carry).low;
 	}
 	return bits;
 }
@@ -75,15 +75,17 @@ uint64_t poisson_gap(uint64_t random, uint32_t log2)
 	unsigned zeros = (unsigned)__builtin_clzll(u);
 	/* -log2(u / 2^64) */
 	uint64_t bits = ((uint64_t)(zeros + 1) << LOG_BITS) - q40_log2_fraction(u << zeros);
-	uint64_t nats = (uint64_t)((wide)bits * Q64_LN_2 >> 64);
+	uint64_t nats = wide_multiply(bits, Q64_LN_2).high;
 
-	return (uint64_t)((wide)nats << log2 >> LOG_BITS);
+	return wide_right(wide_left((struct wide){ 0, nats }, log2), LOG_BITS).low;
 }
 
 /* Without its last `shift` bits, rounded. */
-static uint64_t rounded(wide value, uint32_t shift)
+static uint64_t rounded(struct wide value, uint32_t shift)
 {
-	return (uint64_t)((value + ((wide)1 << (shift - 1))) >> shift);
+	struct wide half = wide_left((struct wide){ 0, 1 }, shift - 1);
+
+	return wide_right(wide_add(value, half), shift).low;
 }
 
 static bool is_rate_log2(uint32_t log2)
@@ -101,12 +103,14 @@ struct poisson_weight poisson_weight(uint64_t addr, uint64_t size, uint32_t log2
 	struct poisson_weight w;
 
 	p = is_rate_log2(log2) ? Q63_ONE - q63_exp(size + 1, log2) : Q63_ONE;
-	q = (uint64_t)(((wide)Q63_ONE << 32) / p); /* in units of 2^-32 */
+	q = wide_divide(wide_left((struct wide){ 0, Q63_ONE }, 32), p); /* in units of 2^-32 */
 	part = q & UINT32_MAX;
 	w.blocks = (q + dither) >> 32;
-	w.bytes = (uint64_t)((((wide)size << 63) + p / 2) / p);
-	w.blocks_variance = rounded((wide)q * (q - (1ull << 32)) + part * ((1ull << 32) - part),
+	w.bytes = wide_divide(
+		wide_add(wide_left((struct wide){ 0, size }, 63), (struct wide){ 0, p / 2 }), p);
+	w.blocks_variance = rounded(wide_add(wide_multiply(q, q - (1ull << 32)),
+					    (struct wide){ 0, part * ((1ull << 32) - part) }),
 		64 + POISSON_BLOCKS_LOG2);
-	w.bytes_variance = rounded((wide)w.bytes * (w.bytes - size), POISSON_BYTES_LOG2);
+	w.bytes_variance = rounded(wide_multiply(w.bytes, w.bytes - size), POISSON_BYTES_LOG2);
 	return w;
 }

@@ -16,6 +16,7 @@
 
 #include "shm/commit.h"
 #include "shm/core_view.h"
+#include "shm/kernel.h"
 #include "shm/live_pieces.h"
 #include "shm/private.h"
 #include "shm/mapping.h"
@@ -75,11 +76,17 @@ static int open_committed(const struct segment *s)
 
 void segment_extents(struct segment *s, bool glibc)
 {
-	/* glibc: 8 more, in units of 16, at least 32 (malloc/malloc.c, request2size). Others: the
-	 * size, rounded up to a multiple of the pointers' alignment. */
+	/* glibc: 8 more, in units of 16, at least 32 (malloc/malloc.c, request2size); on i386 4
+	 * more, in units of 8 before 2.26, at least 16. Others: the size, rounded up to a multiple
+	 * of the pointers' alignment. */
 	s->extent_16 = glibc ? 0 : 9;
+#ifdef __i386__
+	s->extent_32 = glibc ? 21 : 25;
+	s->extent_64 = glibc ? 53 : 57;
+#else
 	s->extent_32 = glibc ? 0 : 25;
 	s->extent_64 = glibc ? 41 : 57;
+#endif
 	s->extent_short = HT_ENTRY_SIZE - s->extent_32;
 }
 
@@ -278,7 +285,7 @@ static int map_checked(struct segment *s, int fd, struct stat *st)
 	int rc;
 
 	/* Not by a name that glibc has anew since 2.33: an older one may load the library. */
-	if (syscall(SYS_fstat, fd, st) != 0)
+	if (syscall(KERNEL_FSTAT, fd, st) != 0)
 		return -errno;
 	if ((uint64_t)st->st_size < HT_HEADER_BYTES)
 		return -EPROTO;

@@ -24,6 +24,10 @@ static const struct segment_sizes table[] = {
 	   virtual, and 16 for the pieces */
 	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 10, 4, 1u << 25, 1u << 22, 31u << 16, 9, 8,
 		HT_PIECES_MAX, 1024, 1u << 16, 1u << 19 },
+	/* A tenth of 4 GB: 1 M nodes, 128 K stacks, 4 M blocks in the overflow, and pieces for half
+	   a gigabyte of heap */
+	[SEGMENT_NARROW] = { 256, 4096, 1u << 20, 10, 3, 1u << 20, 1u << 17, 60u << 10, 9, 6, 16,
+		64, 1u << 13, 1u << 16 },
 	/* 47 MB in all: leaves room in a 64 MB /dev/shm */
 	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 15u << 10, 13, 2, 0,
 		16, 1024, 4096 },

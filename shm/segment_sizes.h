@@ -11,10 +11,13 @@
 /*
  * SEGMENT_FULL is sparse and takes memory as it grows (up to ~60 million blocks in the overflow
  * alone, four million sites). Its live table covers 64 GB of the address space, or less under
- * limits. SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on
+ * limits. SEGMENT_NARROW is sparse, too, and fits into the address space of a 32-bit program.
+ * SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on
  * request (before Linux 5.14, where all of it is allocated at once) and for tight limits.
  */
-enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
+enum segment_size { SEGMENT_FULL, SEGMENT_NARROW, SEGMENT_SMALL };
+/* What a program makes for itself. */
+#define SEGMENT_OWN (UINTPTR_MAX == UINT32_MAX ? SEGMENT_NARROW : SEGMENT_FULL)
 
 /* The number of elements in each region; of the index, levels; of the live table, pieces and levels
  * of the overflow. */

@@ -6,6 +6,7 @@
 #ifndef SHM_SEGMENT_TYPES_H
 #define SHM_SEGMENT_TYPES_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 
 #include "shm/atomic.h"
@@ -14,7 +15,8 @@
 /* A region (the first includes the header), and how far it is mapped (shm/mapping.h); in offsets.
  */
 struct segment_part {
-	uint64_t start, limit;
+	alignas(8) uint64_t start;
+	uint64_t limit;
 	uint64_t mapped; /* its end; only ever raised */
 	uint32_t streak, pass; /* refusals of more (shm/backoff.h) */
 	uint32_t pages; /* populated: at the region's start (shm/commit.c), or of pieces; only ever

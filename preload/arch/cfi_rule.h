@@ -2,14 +2,24 @@
 /*
  * A rule of call frame information (cfi.h), by architecture: 8 bytes that say how to find a
  * caller's frame. `rbp` and `rsp` stand for the architecture's frame pointer and stack pointer
- * everywhere: x29 and sp on aarch64. Pure.
- * Sources: System V ABI, AMD64 supplement, 3.6.2; DWARF for the Arm 64-bit Architecture, 4.1, 4.3.
+ * everywhere: x29 and sp on aarch64, ebp and esp on i386. Pure.
+ * Sources: System V ABI, AMD64 supplement, 3.6.2; DWARF for the Arm 64-bit Architecture, 4.1, 4.3;
+ * System V ABI, Intel386 supplement, 2.4.
  */
 #ifndef PRELOAD_ARCH_CFI_RULE_H
 #define PRELOAD_ARCH_CFI_RULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Bytes of a word of the stack. */
+#ifdef __i386__
+#define CFI_RULE_WORD	   4
+#define CFI_RULE_WORD_LOG2 2
+#else
+#define CFI_RULE_WORD	   8
+#define CFI_RULE_WORD_LOG2 3
+#endif
 
 /* What the parts of a rule are. All distances are in bytes. */
 struct cfi_rule_parts {
@@ -95,10 +105,16 @@ static inline uint64_t cfi_rule_plain(uint64_t word)
 
 #else
 
-#define CFI_RULE_LINK	    0 /* a call pushes the return address */
-#define CFI_RULE_REG_RBP    6u
-#define CFI_RULE_REG_RSP    7u
-#define CFI_RULE_REG_RA	    16u
+#define CFI_RULE_LINK 0 /* a call pushes the return address */
+#ifdef __i386__
+#define CFI_RULE_REG_RBP 5u
+#define CFI_RULE_REG_RSP 4u
+#define CFI_RULE_REG_RA	 8u
+#else
+#define CFI_RULE_REG_RBP 6u
+#define CFI_RULE_REG_RSP 7u
+#define CFI_RULE_REG_RA	 16u
+#endif
 #define CFI_RULE_IS_NOP(op) false
 
 struct cfi_rule {
@@ -121,7 +137,7 @@ static inline int16_t cfi_rule_rbp_offset(struct cfi_rule r)
 /* The call has pushed it. */
 static inline int64_t cfi_rule_ra_offset(struct cfi_rule r)
 {
-	return -8;
+	return -CFI_RULE_WORD;
 }
 
 static inline bool cfi_rule_in_register(struct cfi_rule r)
@@ -137,7 +153,7 @@ static inline bool cfi_rule_ra_inside(struct cfi_rule r, uint32_t bytes)
 /* The return address is just below the CFA, always: anything else is not a function's frame. */
 static inline bool cfi_rule_make(const struct cfi_rule_parts *p, struct cfi_rule *out)
 {
-	if (p->ra_offset != -8 || p->offset != (int32_t)p->offset ||
+	if (p->ra_offset != -CFI_RULE_WORD || p->offset != (int32_t)p->offset ||
 		p->rbp_offset != (int16_t)p->rbp_offset)
 		return false;
 	*out = (struct cfi_rule){ .type = p->type,
@@ -153,5 +169,11 @@ static inline uint64_t cfi_rule_plain(uint64_t word)
 }
 
 #endif
+
+/* The word at an address that can be read, as an address. */
+static inline uint64_t cfi_rule_word(uint64_t at)
+{
+	return cfi_rule_plain(*(const uintptr_t *)(uintptr_t)at);
+}
 
 #endif

@@ -3,7 +3,8 @@
  * The frame that the kernel makes for a signal handler, by architecture: where the interrupted
  * registers are, from the stack pointer on that the handler returns to; and the code that it
  * returns to, which debuggers also recognise by its bytes. Sources: Linux,
- * arch/x86/kernel/signal_64.c; arch/arm64/kernel/signal.c, vdso/sigreturn.S.
+ * arch/x86/kernel/signal_64.c, signal_32.c, arch/x86/entry/vdso/vdso32/sigreturn.S;
+ * arch/arm64/kernel/signal.c, vdso/sigreturn.S.
  */
 #ifndef PRELOAD_ARCH_SIGNAL_FRAME_H
 #define PRELOAD_ARCH_SIGNAL_FRAME_H
@@ -25,6 +26,26 @@
 		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                           \
 	}
 #define SIGNAL_FRAME_BY_CODE 1
+
+#elif defined(__i386__)
+
+/* From the interrupted registers on, which are in the same order in both kinds of frames (walk.c).
+ */
+#define SIGNAL_FRAME_REG(reg) ((size_t)(reg) * sizeof(greg_t))
+#define SIGNAL_FRAME_PC	      SIGNAL_FRAME_REG(REG_EIP)
+#define SIGNAL_FRAME_RBP      SIGNAL_FRAME_REG(REG_EBP)
+#define SIGNAL_FRAME_RSP      SIGNAL_FRAME_REG(REG_ESP)
+/* mov $173, %eax; int $0x80: where the address of the ucontext is. */
+#define SIGNAL_FRAME_CODE                                                                          \
+	{                                                                                          \
+		0xb8, 0xad, 0, 0, 0, 0xcd, 0x80                                                    \
+	}
+#define SIGNAL_FRAME_BY_CODE  0
+#define SIGNAL_FRAME_UCONTEXT 8u
+/* Handlers without SA_SIGINFO return to: pop %eax; mov $119, %eax; int $0x80. */
+#define SIGNAL_FRAME_OLD_CODE 0x58
+#define SIGNAL_FRAME_OLD_CALL 119
+#define SIGNAL_FRAME_OLD      4u
 
 #else
 
