@@ -115,6 +115,13 @@ ifdef NEED_LIBS
   # gcc reports the stack use of each function, and what it calls (tests/lint/stack_usage.py).
   STACK_INFO := $(shell $(CC) -Werror -fcallgraph-info=su -x c -E /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su)
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
+  # The recorder for 32-bit programs: `full`, where the compiler has what it needs; a stub, which the
+  # loader accepts and which does nothing; or none.
+  ifneq ($(filter x86_64%,$(MACHINE)),)
+    NARROW := $(shell printf '$(HASH)include <stdlib.h>\nlong long f(long long a,long long b){return a/b;}' \
+	| $(CC) -m32 -fPIC -x c - -shared -Wl,-z,defs -o /dev/null 2>/dev/null && echo full || \
+	{ $(CC) -m32 -nostdlib -x c /dev/null -shared -o /dev/null 2>/dev/null && echo stub; })
+  endif
   VIEW_LIBS += -lunwind-ptrace -lunwind-generic
 endif
 
@@ -152,9 +159,13 @@ endif
 PRELOAD_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -U_FORTIFY_SOURCE \
 	-D_FORTIFY_SOURCE=0 -fno-stack-protector -fno-builtin-malloc -fno-builtin-calloc \
 	-fno-builtin-realloc -fno-builtin-free -fasynchronous-unwind-tables -fexceptions -fomit-frame-pointer
+# i386: a stack may be aligned to 4 bytes, so no register of 16 (shm/atomic.h). The hooks of mmap are
+# the only code that wants the narrow off_t.
+NARROW_CFLAGS := -m32 -march=i686 -mtune=generic -mno-sse -mno-mmx -Wno-psabi
+NARROW_OFFSETS = $(if $(filter preload/hooks_map.c,$<),,-D_FILE_OFFSET_BITS=64)
 EXPORTS := $(if $(filter aarch64%,$(MACHINE)),preload/arch/exports_aarch64.map,preload/exports.map)
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
-	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=$(EXPORTS)
+	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed
 
 # ---- what is built --------------------------------------------------------------------------
 
@@ -170,9 +181,13 @@ PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(B)/so/%.o) $(SHM_SRC:%.c=$(B)/so/%.o)
 VIEW_OBJ    := $(VIEW_SRC:%.c=$(B)/view/%.o) $(SHM_SRC:%.c=$(B)/view/%.o)
 MAIN_OBJ    := $(B)/view/src/main.o
 AGENT_OBJ   := $(AGENT_SRC:%.c=$(B)/view/%.o)
+NARROW_OBJ  := $(PRELOAD_OBJ:$(B)/so/%=$(B)/so32/%)
 
 LIB := $(B)/libheaptop.so
 EXE := $(B)/heaptop
+# The recorder for 32-bit programs, and a path to either that the loader completes.
+LIB32 := $(B)/32/$(if $(filter stub,$(NARROW)),stub/)libheaptop.so
+BY_CLASS := $(B)/by-class.made
 # The other side alone (--agent), for machines with little on them: static, so it needs libc.a.
 AGENT := $(B)/heaptop-agent
 # The viewer without main, for the tests: a thin archive, so that each links only what it calls.
@@ -182,7 +197,7 @@ VIEWER := $(B)/viewer.a
 COMPLETION := $(B)/completion/heaptop.bash $(B)/completion/heaptop.zsh $(B)/completion/heaptop.fish
 
 # What is made by running the viewer is not made where that does not run.
-all: $(LIB) $(EXE) $(B)/demo $(if $(CROSS),,$(COMPLETION))
+all: $(LIB) $(if $(NARROW),$(BY_CLASS)) $(EXE) $(B)/demo $(if $(CROSS),,$(COMPLETION))
 
 $(COMPLETION): $(B)/completion/heaptop.%: $(EXE) src/run/completion.awk
 	$(call say,AWK,$@)
@@ -204,7 +219,28 @@ $(B)/view/src/export/html.o $(B)/fuzz/obj/src/export/html.o: $(wildcard src/expo
 
 $(LIB): $(PRELOAD_OBJ) $(EXPORTS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -Wl,--version-script=$(EXPORTS) -o $@ $(PRELOAD_OBJ)
+
+$(B)/so32/%.o: %.c Makefile
+	$(call say,CC.32,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) $(NARROW_CFLAGS) $(NARROW_OFFSETS) -MMD -MP -c -o $@ $<
+
+ifeq ($(NARROW),full)
+$(LIB32): $(NARROW_OBJ) preload/arch/exports_i386.map
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) \
+		-Wl,--version-script=preload/arch/exports_i386.map -o $@ $(NARROW_OBJ)
+else
+$(LIB32): Makefile
+	@echo 'no recorder for 32-bit programs: $(CC) -m32 lacks its libraries (apt-get install gcc-multilib)'
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 -nostdlib -x c /dev/null -shared -Wl,-soname,libheaptop.so -o $@
+endif
+
+$(BY_CLASS): preload/by_class.sh $(LIB32) $(LIB)
+	$(Q)preload/by_class.sh '$(CC)' $(B)/by-class libheaptop.so $(LIB32:$(B)/%=%) && touch $@
 
 $(EXE): $(MAIN_OBJ) $(VIEW_OBJ) $(B)/viewer.list
 	$(call say,LD,$@)
@@ -375,13 +411,16 @@ COMPLETION_AT := bash-completion/completions/heaptop zsh/site-functions/_heaptop
 # The JSON Schema of the report.
 SCHEMA := src/export/heaptop-report.schema.json
 
-install: $(LIB) $(EXE) $(COMPLETION)
+install: $(LIB) $(if $(NARROW),$(BY_CLASS)) $(EXE) $(COMPLETION)
 	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/include' \
 		'$(DESTDIR)$(PREFIX)/share/heaptop' \
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(sort $(dir $(MAN_AT) $(COMPLETION_AT))))
 	$(INSTALL) -m 755 $(EXE) '$(DESTDIR)$(PREFIX)/bin/heaptop'
 	$(INSTALL) -m 644 preload/heaptop.h '$(DESTDIR)$(PREFIX)/include/heaptop.h'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so'
+	$(if $(NARROW),$(INSTALL) -D -m 644 $(LIB32) '$(DESTDIR)$(PREFIX)/lib/heaptop/$(LIB32:$(B)/%=%)')
+	$(if $(NARROW),rm -rf '$(DESTDIR)$(PREFIX)/lib/heaptop/by-class')
+	$(if $(NARROW),[ ! -d $(B)/by-class ] || cp -RP $(B)/by-class '$(DESTDIR)$(PREFIX)/lib/heaptop/by-class')
 	$(foreach page,$(MAN),$(INSTALL) -m 644 $(page) '$(DESTDIR)$(PREFIX)/share/$(call man_at,$(page))' &&) true
 	$(INSTALL) -m 644 $(SCHEMA) '$(DESTDIR)$(PREFIX)/share/heaptop/$(notdir $(SCHEMA))'
 	$(INSTALL) -m 644 $(B)/completion/heaptop.bash '$(DESTDIR)$(PREFIX)/share/$(word 1,$(COMPLETION_AT))'
@@ -393,6 +432,7 @@ uninstall:
 		'$(DESTDIR)$(PREFIX)/include/heaptop.h' \
 		'$(DESTDIR)$(PREFIX)/share/heaptop/$(notdir $(SCHEMA))' \
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
+	rm -rf '$(DESTDIR)$(PREFIX)/lib/heaptop/32' '$(DESTDIR)$(PREFIX)/lib/heaptop/by-class'
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop' '$(DESTDIR)$(PREFIX)/share/heaptop'
 
 .PHONY: all heaptop-agent check quick tests faults soak demo pictures golden lint syntax install uninstall clean help deps

@@ -174,7 +174,9 @@ static int by_executable(struct subject *s)
 			"it is statically linked: its allocator is part of the program, and "
 			"nothing "
 			"can be loaded into it");
-	why = executable_refusal(&image);
+	if (image.narrow)
+		return refuse(s, -ENOTSUP, "it is a 32-bit program, which cannot be attached to");
+	why = executable_refusal(&image, false);
 	return why ? refuse(s, -ENOTSUP, "it %s", why) : 0;
 }
 

@@ -5,11 +5,14 @@
  * Main thread.
  */
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "src/proc/proc.h"
 #include "src/util/shortage.h"
 
@@ -66,6 +69,23 @@ static bool line_has_name(const char *line, const void *what)
 int proc_maps_name(pid_t pid, const char *name)
 {
 	return maps_search(pid, line_has_name, name);
+}
+
+bool proc_is_narrow(pid_t pid)
+{
+	unsigned char head[EI_NIDENT];
+	char path[40];
+	bool is_narrow;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	is_narrow = sizeof(void *) == 8 && read(fd, head, sizeof(head)) == sizeof(head) &&
+		    memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS32;
+	close(fd);
+	return is_narrow;
 }
 
 struct file {

@@ -117,6 +117,8 @@ bool proc_is_ending(pid_t pid);
 pid_t proc_parse_inner_pid(const char *buf, size_t len);
 /* Whether a process maps a file of this name, in any directory. 1, 0 or -errno. */
 int proc_maps_name(pid_t pid, const char *name);
+/* Whether a 64-bit viewer looks at a 32-bit program. False where its executable cannot be read. */
+bool proc_is_narrow(pid_t pid);
 /* Whether it maps this very file, under any name. The same results. */
 int proc_maps_file(pid_t pid, const char *path);
 /* Whether it maps a file whose name begins with `prefix` and is not `but`. The same results. */

@@ -188,7 +188,8 @@ static int open_launch(struct run *r, const struct winsize *screen)
 		failure_print(message);
 		return rc;
 	}
-	r->prepared = prepare_segment(r->options->depth, message);
+	r->prepared = target_check_narrow(path) ? prepare_segment_narrow(r->options->depth, message)
+						: prepare_segment(r->options->depth, message);
 	if (!r->prepared)
 		return failure_print(message);
 	rc = launch(r, library, screen);

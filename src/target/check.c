@@ -99,7 +99,7 @@ static int refuse_unrunnable(int err, const char *command, char *message)
 /* Judges the ELF program behind `fd`. 0 or the exit status. */
 static int program_judge(int fd, const struct executable *image, const char *command, char *message)
 {
-	const char *refusal = executable_refusal(image), *gained;
+	const char *refusal = executable_refusal(image, target_library_narrow()), *gained;
 	/* The kernel refuses a program of another machine; one of the other class it may run. */
 	int status = image->native || image->bits != sizeof(void *) * 8 ? EXIT_CANNOT_TRACE
 									: EXIT_CANNOT_RUN;
@@ -167,4 +167,22 @@ int target_check(const char *command, char *path, size_t cap, char *message)
 	if (fd < 0)
 		return 0; /* may be run but not read: unknown, and it may well work */
 	return chain_judge(fd, command, message);
+}
+
+bool target_check_narrow(const char *path)
+{
+	struct executable image = { .kind = EXECUTABLE_OTHER };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	for (int scripts = 0; fd >= 0 && scripts <= SCRIPTS_MAX; scripts++) {
+		int rc = executable_read(fd, &image);
+
+		close(fd);
+		fd = rc == 0 && image.kind == EXECUTABLE_SCRIPT
+			     ? open(image.interpreter, O_RDONLY | O_CLOEXEC)
+			     : -1;
+	}
+	if (fd >= 0)
+		close(fd);
+	return image.kind == EXECUTABLE_ELF && image.narrow;
 }

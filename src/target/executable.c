@@ -2,8 +2,8 @@
 /*
  * Reads the facts about an executable on which src/target/check.c decides. Every offset in the file
  * is used only to pread from it, every count is bounded, so that a hostile file costs a wrong
- * answer at worst. Only files of our own ELF class are read beyond their first bytes: no others are
- * traced.
+ * answer at worst. Only files of our own machine and those of i386 on x86-64 are read beyond their
+ * first bytes: no others are traced.
  */
 #include "src/target/executable.h"
 
@@ -65,6 +65,7 @@ struct dynamic {
 
 struct reader {
 	int fd;
+	bool narrow; /* of i386, for a reader of 64 bits: see the functions that read its structs */
 	ElfW(Phdr) segments[SEGMENTS_MAX];
 	unsigned count;
 	struct dynamic dynamic;
@@ -110,15 +111,41 @@ static uint64_t file_offset(const struct reader *r, uint64_t vaddr)
 	return 0;
 }
 
-static bool segments_read(struct reader *r, struct executable *out)
+/* Reads the program headers of a file of 32 bits. */
+static bool narrow_headers_read(struct reader *r)
+{
+	Elf32_Phdr p[SEGMENTS_MAX];
+	Elf32_Ehdr h;
+
+	if (!read_at(r->fd, &h, sizeof(h), 0) || h.e_phentsize != sizeof(p[0]) ||
+		h.e_phnum > SEGMENTS_MAX || !h.e_phnum ||
+		!read_at(r->fd, p, h.e_phnum * sizeof(p[0]), h.e_phoff))
+		return false;
+	r->count = h.e_phnum;
+	for (unsigned i = 0; i < r->count; i++)
+		r->segments[i] = (ElfW(Phdr)){ .p_type = p[i].p_type,
+			.p_offset = p[i].p_offset,
+			.p_vaddr = p[i].p_vaddr,
+			.p_filesz = p[i].p_filesz };
+	return true;
+}
+
+static bool headers_read(struct reader *r)
 {
 	ElfW(Ehdr) h;
 
+	if (r->narrow)
+		return narrow_headers_read(r);
 	if (!read_at(r->fd, &h, sizeof(h), 0) || h.e_phentsize != sizeof(r->segments[0]) ||
 		h.e_phnum > SEGMENTS_MAX || !h.e_phnum)
 		return false;
 	r->count = h.e_phnum;
-	if (!read_at(r->fd, r->segments, r->count * sizeof(r->segments[0]), h.e_phoff))
+	return read_at(r->fd, r->segments, r->count * sizeof(r->segments[0]), h.e_phoff);
+}
+
+static bool segments_read(struct reader *r, struct executable *out)
+{
+	if (!headers_read(r))
 		return false;
 	for (unsigned i = 0; i < r->count; i++) {
 		const ElfW(Phdr) *p = &r->segments[i];
@@ -167,16 +194,29 @@ static void dynamic_place(struct reader *r, const ElfW(Dyn) * d)
 	}
 }
 
+static bool dynamic_entry(const struct reader *r, uint64_t at, ElfW(Dyn) * out)
+{
+	Elf32_Dyn d;
+
+	if (!r->narrow)
+		return read_at(r->fd, out, sizeof(*out), at);
+	if (!read_at(r->fd, &d, sizeof(d), at))
+		return false;
+	out->d_tag = d.d_tag;
+	out->d_un.d_val = d.d_un.d_val;
+	return true;
+}
+
 /* Visits each entry twice: first to find the tables, then, with the strings known, the libraries.
  */
 static void dynamic_read(struct reader *r, struct executable *out, bool names)
 {
-	uint64_t count = r->dynamic_bytes / sizeof(ElfW(Dyn));
+	uint64_t size = r->narrow ? sizeof(Elf32_Dyn) : sizeof(ElfW(Dyn));
+	uint64_t count = r->dynamic_bytes / size;
 	ElfW(Dyn) d;
 
 	for (uint64_t i = 0; i < count && i < DYNAMIC_MAX; i++) {
-		if (!read_at(r->fd, &d, sizeof(d), r->dynamic_offset + i * sizeof(d)) ||
-			d.d_tag == DT_NULL)
+		if (!dynamic_entry(r, r->dynamic_offset + i * size, &d) || d.d_tag == DT_NULL)
 			return;
 		if (!names)
 			dynamic_place(r, &d);
@@ -196,13 +236,14 @@ static uint32_t gnu_hash(const char *name)
 
 static bool symbol_named(const struct reader *r, uint32_t index, const char *name)
 {
-	ElfW(Sym) symbol;
+	/* st_name is the first word in both classes. */
+	uint64_t size = r->narrow ? sizeof(Elf32_Sym) : sizeof(ElfW(Sym));
 	char got[NAME_MAX_READ];
+	uint32_t at;
 
-	if (!read_at(r->fd, &symbol, sizeof(symbol),
-		    r->dynamic.symbols + (uint64_t)index * sizeof(symbol)))
+	if (!read_at(r->fd, &at, sizeof(at), r->dynamic.symbols + (uint64_t)index * size))
 		return false;
-	string_at(r->fd, got, sizeof(got), r->dynamic.strings + symbol.st_name);
+	string_at(r->fd, got, sizeof(got), r->dynamic.strings + at);
 	return !strcmp(got, name);
 }
 
@@ -219,7 +260,8 @@ static bool symbol_defined(const struct reader *r, const char *name)
 	if (!r->dynamic.gnu_hash || !r->dynamic.symbols || !r->dynamic.strings ||
 		!read_at(r->fd, header, sizeof(header), r->dynamic.gnu_hash) || !header[0])
 		return false;
-	buckets = r->dynamic.gnu_hash + sizeof(header) + (uint64_t)header[2] * sizeof(ElfW(Addr));
+	buckets = r->dynamic.gnu_hash + sizeof(header) +
+		  (uint64_t)header[2] * (r->narrow ? sizeof(Elf32_Addr) : sizeof(ElfW(Addr)));
 	chains = buckets + (uint64_t)header[0] * 4;
 	if (!read_at(r->fd, &index, 4, buckets + (uint64_t)(hash % header[0]) * 4) ||
 		index < header[1])
@@ -237,10 +279,11 @@ static bool symbol_defined(const struct reader *r, const char *name)
 
 static void elf_read(int fd, struct executable *out)
 {
-	struct reader r = { .fd = fd };
+	struct reader r = { .fd = fd, .narrow = out->narrow };
 
 	if (!segments_read(&r, out)) {
-		out->kind = EXECUTABLE_OTHER;
+		if (out->native)
+			out->kind = EXECUTABLE_OTHER;
 		return;
 	}
 	dynamic_read(&r, out, false);
@@ -276,7 +319,9 @@ int executable_read(int fd, struct executable *out)
 		out->machine = machine_read(head);
 		out->native = head[EI_CLASS] == NATIVE_CLASS && head[EI_DATA] == NATIVE_DATA &&
 			      out->machine == NATIVE_MACHINE;
-		if (out->native)
+		out->narrow = NATIVE_MACHINE == EM_X86_64 && out->bits == 32 &&
+			      head[EI_DATA] == NATIVE_DATA && out->machine == EM_386;
+		if (out->native || out->narrow)
 			elf_read(fd, out);
 	} else if (!memchr(head, '\0', (size_t)n)) {
 		out->kind = EXECUTABLE_TEXT;
@@ -285,14 +330,19 @@ int executable_read(int fd, struct executable *out)
 }
 
 /* The refusals, in the order in which they are checked. */
+static bool is_narrow(const struct executable *i)
+{
+	return i->narrow;
+}
+
 static bool is_foreign_class(const struct executable *i)
 {
-	return !i->native && i->bits != sizeof(void *) * 8;
+	return !i->native && !i->narrow && i->bits != sizeof(void *) * 8;
 }
 
 static bool is_foreign(const struct executable *i)
 {
-	return !i->native;
+	return !i->native && !i->narrow;
 }
 
 static bool is_static(const struct executable *i)
@@ -314,6 +364,10 @@ static const struct refusal {
 	bool (*is)(const struct executable *i);
 	const char *why, *brief;
 } refusals[] = {
+	{ is_narrow,
+		"is a 32-bit program, and heaptop was built without a recorder for those (install "
+		"gcc-multilib and build it again)",
+		"32-bit, and there is no 32-bit recorder" },
 #if __SIZEOF_POINTER__ == 8
 	{ is_foreign_class, "is a 32-bit program, and this heaptop is 64-bit", "a 32-bit program" },
 #else
@@ -330,26 +384,27 @@ static const struct refusal {
 		"built with a sanitizer" },
 };
 
-static const struct refusal *refusal_of(const struct executable *image)
+static const struct refusal *refusal_of(const struct executable *image, bool narrow)
 {
 	if (image->kind != EXECUTABLE_ELF)
 		return NULL;
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+	/* The first is the one that a recorder for 32-bit programs makes void. */
+	for (size_t i = narrow ? 1 : 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (refusals[i].is(image))
 			return &refusals[i];
 	return NULL;
 }
 
-const char *executable_refusal(const struct executable *image)
+const char *executable_refusal(const struct executable *image, bool narrow)
 {
-	const struct refusal *r = refusal_of(image);
+	const struct refusal *r = refusal_of(image, narrow);
 
 	return r ? r->why : NULL;
 }
 
-const char *executable_refusal_brief(const struct executable *image)
+const char *executable_refusal_brief(const struct executable *image, bool narrow)
 {
-	const struct refusal *r = refusal_of(image);
+	const struct refusal *r = refusal_of(image, narrow);
 
 	return r ? r->brief : NULL;
 }

@@ -22,7 +22,8 @@ enum executable_kind {
 
 struct executable {
 	enum executable_kind kind;
-	bool native; /* ELF of our class, byte order and machine; the rest is unset if not */
+	bool native; /* ELF of our class, byte order and machine; */
+	bool narrow; /* or of i386, where we are x86-64; the rest is unset if neither */
 	unsigned bits; /* 32 or 64 */
 	unsigned machine; /* EM_* */
 	bool loader; /* no interpreter, but a soname: the dynamic loader itself, or the like */
@@ -37,10 +38,11 @@ struct executable {
 int executable_read(int fd, struct executable *out);
 /*
  * Why a library cannot be preloaded into a native or foreign ELF program, as the end of a sentence
- * that begins "it "; NULL when it can. Static. For a script, ask about its interpreter.
+ * that begins "it "; NULL when it can. `narrow`: there is a library for 32-bit programs, too.
+ * Static. For a script, ask about its interpreter.
  */
-const char *executable_refusal(const struct executable *image);
+const char *executable_refusal(const struct executable *image, bool narrow);
 /* The same in a few words for a list, without advice: "statically linked". */
-const char *executable_refusal_brief(const struct executable *image);
+const char *executable_refusal_brief(const struct executable *image, bool narrow);
 
 #endif

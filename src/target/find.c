@@ -97,7 +97,7 @@ static int why_executable(const struct subject *s, char *message)
 		return say(message, -EPERM, s,
 			"it is setuid or protects itself, so nothing could be preloaded into it");
 	err = executable_read(fd, &image);
-	refusal = err ? NULL : executable_refusal(&image);
+	refusal = err ? NULL : executable_refusal(&image, target_library_narrow());
 	gained = privilege_gained(fd, s->proc.uid, getgid());
 	close(fd);
 	if (gained)

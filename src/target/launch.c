@@ -186,11 +186,12 @@ static void variable_put(char **env, size_t *count, char *assignment)
 static char *preload_make(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
-	char *made = NULL;
+	char *made = NULL, path[PATH_MAX];
 
+	target_library_preload(library, path, sizeof(path));
 	if (old && *old)
-		return asprintf(&made, "LD_PRELOAD=%s:%s", library, old) < 0 ? NULL : made;
-	return asprintf(&made, "LD_PRELOAD=%s", library) < 0 ? NULL : made;
+		return asprintf(&made, "LD_PRELOAD=%s:%s", path, old) < 0 ? NULL : made;
+	return asprintf(&made, "LD_PRELOAD=%s", path) < 0 ? NULL : made;
 }
 
 static char *segment_make(const char *segment)

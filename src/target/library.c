@@ -14,6 +14,9 @@
 #include "src/util/text.h"
 
 #define LIBRARY_NAME "libheaptop.so"
+/* Beside the library: links to it and to the one for 32-bit programs, by the loader's own names. */
+#define BY_CLASS "by-class"
+#define NARROW	 "32/" LIBRARY_NAME
 
 /* The loader splits the preload list at these and knows no quoting (ld.so(8)). */
 #define PRELOAD_SEPARATORS ": "
@@ -22,6 +25,9 @@ static void library_clean(char out[TARGET_MESSAGE_MAX / 2], const char *path)
 {
 	text_clean(out, TARGET_MESSAGE_MAX / 2, path, strlen(path));
 }
+
+/* The library that was found last: what is beside it counts. */
+static char found[PATH_MAX];
 
 /* Makes `path` absolute, since the program may change its directory before it starts others. */
 static int library_take(const char *candidate, char *path, size_t cap)
@@ -60,8 +66,10 @@ int target_library_at(const char *given, char *path, size_t cap, char *message)
 			strerror(-err));
 		return err;
 	}
-	if (!strpbrk(path, PRELOAD_SEPARATORS))
+	if (!strpbrk(path, PRELOAD_SEPARATORS)) {
+		snprintf(found, sizeof(found), "%s", path);
 		return 0;
+	}
 	library_clean(clean, path);
 	snprintf(message, TARGET_MESSAGE_MAX,
 		"the path %s has a space or colon, which LD_PRELOAD cannot hold; "
@@ -85,4 +93,32 @@ int target_library_find(char *path, size_t cap, char *message)
 		"no " LIBRARY_NAME " beside heaptop or in ../lib/heaptop; "
 		"say where it is with --library PATH");
 	return -ENOENT;
+}
+
+/* The path of `name` in the directory of the library. False: too long, or there is no such file. */
+static bool near(const char *library, const char *name, char *out, size_t cap)
+{
+	const char *slash = strrchr(library, '/');
+	int bytes = slash ? (int)(slash - library) : 0;
+
+	return slash && snprintf(out, cap, "%.*s/%s", bytes, library, name) < (int)cap &&
+	       access(out, R_OK) == 0;
+}
+
+bool target_library_narrow(void)
+{
+	char library[PATH_MAX], path[PATH_MAX], ignored[TARGET_MESSAGE_MAX];
+
+	if (!found[0] && target_library_find(library, sizeof(library), ignored) != 0)
+		return false;
+	return near(found, BY_CLASS, path, sizeof(path)) && near(found, NARROW, path, sizeof(path));
+}
+
+void target_library_preload(const char *library, char *out, size_t cap)
+{
+	char path[PATH_MAX];
+
+	if (!near(library, BY_CLASS, path, sizeof(path)) ||
+		snprintf(out, cap, "%s/$LIB/" LIBRARY_NAME, path) >= (int)cap)
+		snprintf(out, cap, "%s", library);
 }

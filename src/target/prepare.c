@@ -31,6 +31,7 @@ struct prepared {
 	char path[256];
 	uint64_t family, name;
 	unsigned depth;
+	enum segment_size size;
 	bool beside; /* another segment of the family says whether we exist */
 	int fd;
 	struct strbuf why; /* on failure: the error of each directory */
@@ -153,7 +154,7 @@ static int create(struct prepared *p)
 	if (p->fd < 0)
 		return -errno;
 	identity(&id, p->depth, p->family);
-	rc = segment_create(&p->segment, p->fd, SEGMENT_FULL, &id);
+	rc = segment_create(&p->segment, p->fd, p->size, &id);
 	if (rc != 0 && ftruncate(p->fd, 0) == 0)
 		rc = segment_create(&p->segment, p->fd, SEGMENT_SMALL, &id);
 	if (rc == 0) {
@@ -179,7 +180,8 @@ static int create_in(void *ctx, const char *directory)
 	return rc;
 }
 
-static struct prepared *prepare_of(const struct prepared *first, unsigned depth, char *message)
+static struct prepared *prepare_of(
+	const struct prepared *first, unsigned depth, enum segment_size size, char *message)
 {
 	struct prepared *p = calloc(1, sizeof(*p));
 	uint64_t random[2];
@@ -190,6 +192,7 @@ static struct prepared *prepare_of(const struct prepared *first, unsigned depth,
 		p->family = first ? first->family : random[1] | 1; /* never 0 */
 		p->beside = first != NULL;
 		p->depth = depth;
+		p->size = size;
 		rc = directories_try(prepare_variable, create_in, p);
 	} else if (p) {
 		rc = -errno;
@@ -206,12 +209,17 @@ static struct prepared *prepare_of(const struct prepared *first, unsigned depth,
 
 struct prepared *prepare_segment(unsigned depth, char *message)
 {
-	return prepare_of(NULL, depth, message);
+	return prepare_of(NULL, depth, SEGMENT_FULL, message);
+}
+
+struct prepared *prepare_segment_narrow(unsigned depth, char *message)
+{
+	return prepare_of(NULL, depth, SEGMENT_NARROW, message);
 }
 
 struct prepared *prepare_segment_beside(const struct prepared *first, unsigned depth, char *message)
 {
-	return prepare_of(first, depth, message);
+	return prepare_of(first, depth, SEGMENT_FULL, message);
 }
 
 const char *prepare_path(const struct prepared *p)

@@ -15,6 +15,8 @@ struct prepared;
 const char *prepare_variable(const char *name);
 /* Makes a segment under an unguessable name. NULL and a message (TARGET_MESSAGE_MAX). */
 struct prepared *prepare_segment(unsigned depth, char *message);
+/* The same for a 32-bit program. */
+struct prepared *prepare_segment_narrow(unsigned depth, char *message);
 /* A further one of the same family. */
 struct prepared *prepare_segment_beside(
 	const struct prepared *first, unsigned depth, char *message);

@@ -25,6 +25,15 @@ int target_library_find(char *path, size_t cap, char *message);
  * preloaded. */
 int target_library_at(const char *given, char *path, size_t cap, char *message);
 
+/* Whether there is a recorder for 32-bit programs beside the library that these have found last, or
+ * will find. */
+bool target_library_narrow(void);
+/*
+ * What LD_PRELOAD is to name so that programs of both classes find theirs: a path with $LIB in it,
+ * which the loader replaces (ld.so(8)), or else `library` itself.
+ */
+void target_library_preload(const char *library, char *out, size_t cap);
+
 /*
  * Resolves `command` as execvp would and checks whether a preloaded library can work in it: ELF of
  * this class and machine, dynamically linked with glibc, without a sanitizer's malloc, and not
@@ -33,6 +42,9 @@ int target_library_at(const char *given, char *path, size_t cap, char *message);
  * status to end with (126, 127, 125) and the message.
  */
 int target_check(const char *command, char *path, size_t cap, char *message);
+
+/* Whether the program that runs the file `path`, which target_check has found, is a 32-bit one. */
+bool target_check_narrow(const char *path);
 
 struct target_launch {
 	char *const *argv;

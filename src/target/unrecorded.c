@@ -54,7 +54,9 @@ static const char *by_executable(const struct subject *s, char *room)
 		return "a kernel thread";
 	if (fd < 0)
 		return s->proc.uid == geteuid() ? "setuid, or protects itself" : "of another user";
-	refusal = executable_read(fd, &image) == 0 ? executable_refusal_brief(&image) : NULL;
+	refusal = executable_read(fd, &image) == 0
+			  ? executable_refusal_brief(&image, target_library_narrow())
+			  : NULL;
 	gained = privilege_gained(fd, s->proc.uid, getgid());
 	close(fd);
 	if (!gained)

@@ -16,6 +16,7 @@ verdict() {
 expected() {
 	echo "755 $1/bin/heaptop"
 	echo "644 $1/lib/heaptop/libheaptop.so"
+	(cd "$b" && find 32 -name libheaptop.so -printf "644 $1/lib/heaptop/%p\n" 2>/dev/null)
 	echo "644 $1/include/heaptop.h"
 	echo "644 $1/share/heaptop/heaptop-report.schema.json"
 	echo "644 $1/share/bash-completion/completions/heaptop"
@@ -50,8 +51,18 @@ verdict output $? "of ls differs"
 grep -q '"allocs": *[1-9]' "$tmp/report"
 verdict records $? "no allocations in the report"
 preload=$(cd / && "$tmp/root/usr/bin/heaptop" --report -o /dev/null -- sh -c 'echo "$LD_PRELOAD"' 2>/dev/null)
-[ "$preload" = "$tmp/root/usr/lib/heaptop/libheaptop.so" ]
+case $preload in
+"$tmp/root/usr/lib/heaptop/libheaptop.so") [ ! -d "$b/by-class" ] ;;
+"$tmp/root/usr/lib/heaptop/by-class/"'$LIB/libheaptop.so') [ -d "$b/by-class" ] ;;
+*) false ;;
+esac
 verdict uses_its_own $? "preloaded: $preload"
+if [ -x "$b/tests/targets/32/mixed" ]; then
+	report=$(cd / && "$tmp/root/usr/bin/heaptop" --report --format json -o "$tmp/report" -- \
+		"$b/tests/targets/32/mixed" 1 "$b/tests/targets/32/mixed" "$b/tests/targets/mixed" 2>&1)
+	[ $? -eq 7 ] && [ -z "$report" ] && [ "$(grep -c site_mixed "$tmp/report")" -ge 2 ]
+	verdict records_both_classes $? "$report"
+fi
 
 # Without it there is one line, and no run.
 mv "$tmp/root/usr/lib/heaptop" "$tmp/away"

@@ -111,3 +111,13 @@ $(B)/tests/targets/inner/stripped: tests/targets/inner_pool.c $(wildcard tests/t
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -rdynamic -s -o $@ $< -lpthread
+
+# The same for i386, where that builds (tests/e2e/narrow.py).
+NARROW_TARGETS := $(if $(filter full,$(NARROW)),$(addprefix $(B)/tests/targets/32/,crash mixed \
+	narrow_stacks truth_apis truth_exit truth_fork truth_jumps truth_queue truth_teardown truth_threads))
+TEST_EXTRA += $(NARROW_TARGETS)
+$(B)/tests/targets/32/narrow_stacks: private TARGET_CFLAGS += -fPIC -fomit-frame-pointer
+$(NARROW_TARGETS): $(B)/tests/targets/32/%: tests/targets/%.c $(wildcard tests/targets/*.h) Makefile
+	$(call say,CC.32,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm

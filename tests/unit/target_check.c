@@ -377,7 +377,7 @@ TEST(programs_of_this_machine)
 	close(fd);
 	CHECK(image.kind == EXECUTABLE_ELF && image.native && !image.sanitizer && !image.loader);
 	CHECK(strstr(image.interpreter, "/ld-") != NULL);
-	CHECK(!executable_refusal(&image));
+	CHECK(!executable_refusal(&image, false));
 }
 
 static void directory_remove(void)

@@ -493,6 +493,24 @@ TEST(library_is_found_and_judged)
 	unsetenv("HEAPTOP_LIBRARY");
 }
 
+/* A path that the loader completes, where there are links by its names. */
+TEST(preload_names_both_libraries)
+{
+	char dir[] = "/tmp/heaptop-test.XXXXXX", library[64], links[64], made[256], wanted[128];
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(library, sizeof(library), "%s/libheaptop.so", dir);
+	snprintf(links, sizeof(links), "%s/by-class", dir);
+	snprintf(wanted, sizeof(wanted), "%s/by-class/$LIB/libheaptop.so", dir);
+	target_library_preload(library, made, sizeof(made));
+	CHECK_STR(made, library);
+	CHECK_INT(mkdir(links, 0700), 0);
+	target_library_preload(library, made, sizeof(made));
+	CHECK_STR(made, wanted);
+	rmdir(links);
+	rmdir(dir);
+}
+
 static void signals_read(void)
 {
 	char line[128];
@@ -540,5 +558,6 @@ int main(int argc, char **argv)
 	RUN(terminal_is_its_own);
 	RUN(no_terminal_no_pty);
 	RUN(library_is_found_and_judged);
+	RUN(preload_names_both_libraries);
 	return check_end() ? 1 : again("/proc/self/exe");
 }

@@ -11,6 +11,7 @@
 #include "src/leak/access/core_access.h"
 #include "src/leak/access/lent_access.h"
 #include "src/leak/access/stop_access.h"
+#include "src/proc/proc.h"
 #include "src/util/clock.h"
 
 void leak_access_prepare(struct leak_access *a)
@@ -75,10 +76,24 @@ static int help_take(struct leak_access *a, int refused)
 	return 0;
 }
 
+/* Blocks hold pointers of 4 bytes there, which would all seem lost. */
+static int narrow_refuse(struct leak_access *a)
+{
+	if (a->core || !proc_is_narrow(a->pid))
+		return 0;
+	snprintf(a->message, TRACE_MESSAGE_MAX,
+		"%d cannot be scanned: it is a 32-bit program, and leak scans are for 64-bit ones",
+		(int)a->pid);
+	return -ENOTSUP;
+}
+
 int leak_access_take(struct leak_access *a)
 {
-	int rc = a->report->refused;
+	int rc = narrow_refuse(a);
 
+	if (rc != 0)
+		return rc;
+	rc = a->report->refused;
 	a->start_ns = clock_monotonic_ns();
 	if (rc == 0)
 		rc = a->direct->take(a);
