@@ -4,15 +4,12 @@
  * off. Only plain system calls: stdio and getenv-like functions that allocate or lock are forbidden
  * here.
  *
- * A segment's name is heaptop-PID-STARTTIME-GENERATION, with .NAMESPACE after a PID of a container:
- * processes of two containers may have the same number and start time. The file is made with O_EXCL
- * | O_NOFOLLOW, mode 0600, so a name taken by someone else is skipped, and readers check the owner.
- * The generation counts the images of one process: exec keeps pid and start time. It is one more
- * than that of the newest segment found, so the segment before the last may be removed.
+ * The file is made with O_EXCL | O_NOFOLLOW, mode 0600, so a name taken by someone else is skipped,
+ * and readers check the owner. The generation is one more than that of the newest segment found, so
+ * the segment before the last may be removed.
  */
 #include "preload/attach.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -27,6 +24,7 @@
 #include "preload/environment.h"
 #include "preload/orphans.h"
 #include "preload/segment_file.h"
+#include "preload/segment_name.h"
 #include "shm/module.h"
 #include "shm/patched.h"
 #include "shm/directories.h"
@@ -38,10 +36,6 @@
 #define NAME_MAX_BYTES	512u
 #define LAUNCH_BYTES	4096u
 
-/* Inode of the initial pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h, unchanged since it
- * exists. */
-#define PID_NAMESPACE_FIRST 0xeffffffcu
-
 static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 
 /* Our launch, 0: none; and a page of its first segment, where the kernel records the viewer's end.
@@ -49,35 +43,6 @@ static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 static uint64_t launch_family;
 static const struct ht_header *launch;
 static char launch_path[NAME_MAX_BYTES];
-
-static uint64_t number(const char *text)
-{
-	uint64_t value = 0;
-
-	while (*text >= '0' && *text <= '9')
-		value = value * 10 + (uint64_t)(*text++ - '0');
-	return value;
-}
-
-static char *append(char *at, const char *end, const char *text)
-{
-	while (*text && at < end - 1)
-		*at++ = *text++;
-	*at = '\0';
-	return at;
-}
-
-static char *append_number(char *at, const char *end, uint64_t value)
-{
-	char digits[24], *p = digits + sizeof(digits) - 1;
-
-	*p = '\0';
-	do {
-		*--p = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	return append(at, end, p);
-}
 
 /* Reads the beginning of a small file. Bytes, or -errno. Raw calls: no cancellation points. */
 static ssize_t slurp(const char *path, char *buf, size_t cap)
@@ -106,7 +71,7 @@ static uint64_t start_ticks(void)
 	p = strrchr(buf, ')');
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
-	return p ? number(p + 1) : 0;
+	return p ? segment_name_number(p + 1) : 0;
 }
 
 static void boot_id(uint8_t id[16])
@@ -140,7 +105,7 @@ static uint64_t pid_namespace(void)
 static uint32_t wanted_depth(void)
 {
 	const char *text = environment_variable("HEAPTOP_DEPTH");
-	uint64_t depth = text ? number(text) : 0;
+	uint64_t depth = text ? segment_name_number(text) : 0;
 
 	return depth == 0 || depth > HT_DEPTH_MAX ? HT_DEPTH_DEFAULT : (uint32_t)depth;
 }
@@ -149,7 +114,7 @@ static uint32_t wanted_depth(void)
 static uint64_t wanted_sampling(void)
 {
 	const char *text = environment_variable("HEAPTOP_SAMPLE");
-	uint64_t bytes = text ? number(text) : 0;
+	uint64_t bytes = text ? segment_name_number(text) : 0;
 
 	while (text && *text >= '0' && *text <= '9')
 		text++;
@@ -187,7 +152,7 @@ static int claim_whole(struct segment *s, int fd, const char *path)
 	/* Relaxed: the header was read by edge MAGIC, and only one image claims it. */
 	if (ht_cas_relaxed_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
 		segment_file_dump(s, fd);
-		append(own_path, own_path + sizeof(own_path), path);
+		segment_name_copy(own_path, sizeof(own_path), path);
 		return 0;
 	}
 	segment_unmap(s);
@@ -203,7 +168,7 @@ static void launch_note(int fd, const char *path, uint64_t family)
 	madvise(p, LAUNCH_BYTES, MADV_DONTDUMP);
 	launch = p;
 	launch_family = family;
-	append(launch_path, launch_path + sizeof(launch_path), path);
+	segment_name_copy(launch_path, sizeof(launch_path), path);
 }
 
 /* A process that records nothing leaves the launch: its mappings show what it records. */
@@ -265,60 +230,6 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 	return rc;
 }
 
-/* Appends a segment's name without its generation. */
-static char *append_family(char *at, const char *end, const struct segment_identity *id)
-{
-	at = append(at, end, "heaptop-");
-	at = append_number(at, end, id->pid);
-	if (id->pid_namespace != 0 && id->pid_namespace != PID_NAMESPACE_FIRST) {
-		at = append(at, end, ".");
-		at = append_number(at, end, id->pid_namespace);
-	}
-	at = append(at, end, "-");
-	at = append_number(at, end, id->start_ticks);
-	return append(at, end, "-");
-}
-
-static void segment_name(char *buf, size_t cap, const char *dir, const struct segment_identity *id,
-	uint32_t generation)
-{
-	const char *end = buf + cap;
-	char *p = append(append(buf, end, dir), end, "/");
-
-	append_number(append_family(p, end, id), end, generation);
-}
-
-/* The generation after the newest in one buffer of directory entries; at least `next`. */
-static uint32_t newer(const char *entries, long bytes, const char *stem, uint32_t next)
-{
-	const struct dirent64 *d;
-	size_t length = strlen(stem);
-
-	for (long at = 0; at < bytes; at += d->d_reclen) {
-		d = (const void *)(entries + at);
-		if (strncmp(d->d_name, stem, length) == 0 && number(d->d_name + length) >= next)
-			next = (uint32_t)number(d->d_name + length) + 1;
-	}
-	return next;
-}
-
-/* The generation of this image: one more than that of the newest segment here of the process's
- * earlier images. Trying names from 0 on would hit a gap where an older one was removed. */
-static uint32_t generation(const char *dir, const struct segment_identity *id)
-{
-	long fd = syscall(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), got;
-	char stem[96], entries[1024] __attribute__((aligned(8)));
-	uint32_t next = id->exec_gen;
-
-	if (fd < 0)
-		return next;
-	append_family(stem, stem + sizeof(stem), id);
-	while ((got = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0)
-		next = newer(entries, got, stem, next);
-	syscall(SYS_close, fd);
-	return next;
-}
-
 /* Creates our segment in `dir`, under the first free name. */
 static int create_named(struct segment *s, const char *dir, struct segment_identity *id)
 {
@@ -327,9 +238,9 @@ static int create_named(struct segment *s, const char *dir, struct segment_ident
 	int rc;
 
 	/* A forked child has had no image before. */
-	id->exec_gen = id->forked ? 0 : generation(dir, id);
+	id->exec_gen = id->forked ? 0 : segment_name_generation(dir, id);
 	for (uint32_t tried = 0; tried < NAMES_TRIED_MAX; tried++, id->exec_gen++) {
-		segment_name(path, sizeof(path), dir, id, id->exec_gen);
+		segment_name_of(path, sizeof(path), dir, id, id->exec_gen);
 		fd = syscall(SYS_openat, AT_FDCWD, path,
 			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0 && errno == EEXIST)
@@ -348,7 +259,7 @@ static int create_named(struct segment *s, const char *dir, struct segment_ident
 		if (rc != 0)
 			syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 		else
-			append(own_path, own_path + sizeof(own_path), path);
+			segment_name_copy(own_path, sizeof(own_path), path);
 		return rc;
 	}
 	return -EEXIST;
@@ -362,7 +273,7 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 	int rc = create_named(s, dir, id);
 
 	if (id->family == 0 && id->exec_gen > 0) {
-		segment_name(path, sizeof(path), dir, id, id->exec_gen - 1);
+		segment_name_of(path, sizeof(path), dir, id, id->exec_gen - 1);
 		segment_file_remove(path);
 	}
 	return rc;
