@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs every test program and script, a few at a time, and counts their lines: "ok - ", "not ok - ",
+# Runs every test program and script, several at a time, and counts their lines: "ok - ", "not ok - ",
 # "skip - ". A program that ends badly without saying why, or says nothing, is itself a failure.
 # Usage: tests/run.sh [PATTERN]   only tests whose path matches the pattern
 # TESTS: the test programs that were built (what lies in the build folder may be older).
@@ -10,7 +10,8 @@ export B=${B:-build} LC_ALL=C.UTF-8
 export XDG_CONFIG_HOME=/dev/null/none # the user's settings do not reach the tests
 unset MAKEFLAGS MAKELEVEL # tests that build have jobs of their own
 pattern=${1:-}
-jobs=$(nproc)
+# Twice the processors: half of the time a test waits, for a program to start, to tick, or to end.
+jobs=$((2 * $(nproc)))
 logs=$B/tests/log
 rm -rf "$logs" && mkdir -p "$logs"
 # In memory: tests that are killed leave their files there.
@@ -23,7 +24,7 @@ trap 'exit 1' HUP INT TERM
 # The long ones first, so that none of them runs alone at the end.
 list() {
 	local t
-	for t in tests/e2e/*.sh tests/e2e/*.py tests/faults/group_*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
+	for t in tests/faults/group_g.py tests/lint/compilers.sh tests/e2e/cores.py tests/faults/group_b.py tests/e2e/*.sh tests/e2e/*.py tests/faults/group_*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
 		tests/bench/instructions.py tests/bench/smoke.py tests/bench/miss_path.py tests/fuzz/fuzz.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
@@ -55,7 +56,7 @@ one() {
 }
 export -f one
 
-list | { [ -n "$pattern" ] && grep -E -- "$pattern" || cat; } |
+list | awk '!seen[$0]++' | { [ -n "$pattern" ] && grep -E -- "$pattern" || cat; } |
 	xargs -r -P "$jobs" -I{} bash -c 'one "$1" "$2"' _ {} "$logs"
 
 grep -h '^skip - ' "$logs"/*.log 2>/dev/null | sed 's/^/    /'
