@@ -22,10 +22,13 @@ def heaptop(*options):
                env=environment(XDG_CONFIG_HOME=CONFIG))
 
 
-def play(text, *options):
+ENDED = ":until exited 0\n"
+
+
+def play(text, *options, first=ENDED):
     path = os.path.join(scratch, "script")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(":size 100x40\n:until exited 0\n" + text)
+        f.write(":size 100x40\n" + first + text)
     done = heaptop("-d", "0.1", "--script", path, *options)
     check_equal(done.stderr, b"", "messages")
     return done.stdout.decode()
@@ -57,7 +60,7 @@ def broken():
 @case("on the screen the message is seen, and W writes what is seen")
 def screen():
     config("sort = size\n")
-    first = play(":save-display -\n")
+    first = play(":save-display -\n" + ENDED, first=":until no such value\n")  # it goes after ten seconds
     check("no such value" in first, first)
     os.unlink(FILE)
     said = play("5 v g f S Enter\n:type digit_*\nEnter W\n:save-display -\nEsc\n:save-display -\n")
