@@ -275,6 +275,7 @@ def server_case(name, argv, binary, ask, **how):
 def postgres_case(name, backend):
     def try_it():
         with serving(["sh", "-c", POSTGRES], ".s.PGSQL.5432", user="postgres", ends=signal.SIGINT) as process:
+            wait_for(lambda: run([need("pg_isready"), "-q", "-h", FOLDER]).returncode == 0, "it takes connections", LIMIT_S)
             client("pgbench", "-h", FOLDER, "-U", "postgres", "-i", "-q", "postgres")
             session = Session()
             load = Load(session.asked if backend else pgbench, 1)
