@@ -135,6 +135,13 @@ void event_count_untracked(uint64_t blocks, uint64_t bytes)
 	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
 }
 
+void event_count_failed(const struct recorder *r, uint64_t count)
+{
+	uint32_t slot = event_slot(r);
+
+	thread_add(slot, &thread_at(&state_segment, slot)->failed, count);
+}
+
 static struct ht_event event_make(uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
 {
 	return (struct ht_event){ .addr = addr,
@@ -203,7 +210,8 @@ static uint32_t freeing_site(struct recorder *r, enum ht_function function)
 
 	if (!r || frame == 0)
 		return 0;
-	leaf = stack_cache_find(&r->guards, stack_cache_root(&r->guards, frame), frame, function);
+	leaf = stack_cache_find(
+		&r->guards, stack_cache_root(&r->guards, stack_cache_hash(frame)), frame, function);
 	return leaf ? leaf->site : event_take_stack(r, frame, function, NULL)->site;
 }
 
@@ -302,6 +310,8 @@ bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry,
 	bool ours = true;
 
 	*counts = false;
+	if (!p)
+		return true;
 	if (!entry) {
 		if (live_remove_slow(&state_segment, addr, &b)) {
 			if (want != EVENT_ANY_SIZE && want != b.size &&

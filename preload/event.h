@@ -20,6 +20,8 @@ void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, u
 	uint64_t addr, size_t size);
 /* Counts blocks that no table has room for. */
 void event_count_untracked(uint64_t blocks, uint64_t bytes);
+/* Counts allocations that returned NULL. `r` may be NULL. */
+void event_count_failed(const struct recorder *r, uint64_t count);
 /* Counts the frees of blocks whose frees were missed; a reused address reveals them. */
 void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned count);
 /* Inserts a block into the live table and retires any block in its place. False: there is no room.

@@ -149,7 +149,7 @@ static void plain_delete(void *p)
 	}                                                                                          \
 	HOOK void *ENTRY_BODY(symbol) params                                                       \
 	{                                                                                          \
-		void *p = NULL;                                                                    \
+		void *p;                                                                           \
                                                                                                    \
 		if (__builtin_expect(next_cxx_direct && (align) == 0, 1)) {                        \
 			if (!next_is_exact() && sample_passes(size)) {                             \
@@ -157,11 +157,12 @@ static void plain_delete(void *p)
 				if (__builtin_expect(p != NULL, 1))                                \
 					return p;                                                  \
 			} else {                                                                   \
-				p = next.malloc(size ? size : 1);                                  \
+				p = record_malloc(RECORD_FRAME, size, function);                   \
+				if (__builtin_expect(p != NULL, 1))                                \
+					return p;                                                  \
 			}                                                                          \
 		}                                                                                  \
-		if (__builtin_expect(!p, 0))                                                       \
-			p = next_of_##symbol THIS_FRAME args;                                      \
+		p = next_of_##symbol THIS_FRAME args;                                              \
 		record_alloc(RECORD_FRAME, p, size, function);                                     \
 		return p;                                                                          \
 	}

@@ -29,13 +29,6 @@ static void alloc_shared(void *p, size_t size)
 	event_append_shared(addr, size, 0, HT_EVENT_ALLOC);
 }
 
-static void count_failed(const struct recorder *r, uint64_t count)
-{
-	uint32_t slot = event_slot(r);
-
-	thread_add(slot, &thread_at(&state_segment, slot)->failed, count);
-}
-
 /* Records a sampled block, which counts by its weight. `r` may be NULL. */
 static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t size,
 	enum ht_function function, uint32_t rate)
@@ -44,8 +37,8 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	struct counter_owner *o = r ? &r->counters : &recorder_shared;
 	struct poisson_weight w = poisson_weight(addr, size, rate);
 	struct live_block old[LIVE_MISSED_MAX], b = { .size = size };
-	uint32_t site = r ? hot_leaf(r, stack_cache_root(&r->guards, frame), frame, function,
-				    unwind_checks())
+	uint32_t site = r ? hot_leaf(r, stack_cache_root(&r->guards, stack_cache_hash(frame)),
+				    frame, function, unwind_checks())
 					->site
 			  : 0;
 	unsigned missed;
@@ -96,11 +89,12 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 	r = recorder_current();
 	count = count_of(size, rate);
 	if (!p)
-		count_failed(r, count);
+		event_count_failed(r, count);
 	else if (rate != 0)
 		alloc_sampled(r, frame, p, size, function, rate);
 	else if (r)
-		hot_alloc_recorded(r, frame, p, size, function, unwind_checks());
+		hot_alloc_recorded(r, &(struct hot_alloc){ frame, stack_cache_hash(frame), p, size,
+					      function, unwind_checks() });
 	else
 		alloc_shared(p, size);
 	sample_time_end(measured, p != NULL);
@@ -211,7 +205,23 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	record_alloc_inline(frame, p, size, function);
+	record_alloc_inline(frame, stack_cache_hash(frame), p, size, function);
+}
+
+void *record_malloc(uintptr_t frame, size_t size, enum ht_function function)
+{
+	uint64_t ahead = record_ahead(frame);
+	void *p = next.malloc(size ? size : 1);
+
+	if (__builtin_expect(p != NULL, 1))
+		record_alloc_inline(frame, ahead, p, size, function);
+	return p;
+}
+
+void record_alloc_ahead(
+	uintptr_t frame, uint64_t ahead, void *p, size_t size, enum ht_function function)
+{
+	record_alloc_inline(frame, ahead, p, size, function);
 }
 
 /* Takes a block out of the live table, which `function` frees. */
@@ -409,6 +419,7 @@ void record_realloc_begin(
 	}
 	m->recording = true;
 	in_realloc_begin();
+	hot_fetch(r, stack_cache_hash(frame));
 	realloc_take(r, m, p, function);
 	reentry_suspend(r, frame);
 }
@@ -483,12 +494,14 @@ void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, voi
 		return;
 	}
 	if (__builtin_expect(m->block.counter < HT_COUNTER_HIDDEN, 1))
-		hot_freed(r, (uint64_t)(uintptr_t)p, m->block.size, m->block.counter,
-			live_birth(m->block.tick), function);
+		hot_freed_recorded(r,
+			&(struct hot_freed){ (uint64_t)(uintptr_t)p, m->block.size,
+				m->block.counter, (uint32_t)live_birth(m->block.tick), function });
 	else
 		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block, function);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
-	hot_alloc_recorded(r, frame, q, size, function, false);
+	hot_alloc_recorded(
+		r, &(struct hot_alloc){ frame, stack_cache_hash(frame), q, size, function, false });
 	in_realloc_end(0);
 	reentry_end(r);
 }
@@ -527,7 +540,7 @@ static void failed(
 	if (!freed) {
 		realloc_undo(m, p);
 		if (sample_takes(size, &rate))
-			count_failed(r, count_of(size, rate));
+			event_count_failed(r, count_of(size, rate));
 	} else if (m->known) {
 		realloc_free_old(r, m, p, HT_FN_REALLOC);
 	} else if (m->before) {

@@ -16,6 +16,11 @@
 
 /* The allocator returned `p` for a request of `size` bytes; NULL counts as a failure. */
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);
+/* The same where record_ahead was called before the allocator. `ahead`: what that returned. */
+void record_alloc_ahead(
+	uintptr_t frame, uint64_t ahead, void *p, size_t size, enum ht_function function);
+/* Calls the next malloc for `function`, and records the block; NULL: nothing is recorded. */
+void *record_malloc(uintptr_t frame, size_t size, enum ht_function function);
 /* The program frees `p`, which may be NULL. False: it is the bootstrap arena's and must not go to
  * the next allocator. One for each family of functions, since that is a constant of the fast path;
  * `size`: what a sized operator delete passes. */
@@ -54,17 +59,35 @@ void record_realloc_failed(
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);
 bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want);
 
-/* record_alloc, inline: for the hottest hooks. */
-HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_function function)
+/* Before the allocator is called: fetches the memory that recording needs first. With the guard
+ * held, since a handler's hook may move that memory, and a forked child gives it up. */
+HT_HOT uint64_t record_ahead(uintptr_t frame)
+{
+	struct state_thread *t = &state_thread;
+	uint64_t hash = stack_cache_hash(frame);
+
+	if (__builtin_expect(t->busy == 0, 1)) {
+		t->busy = frame;
+		ht_fence_handler();
+		if (__builtin_expect(t->recorder != NULL, 1))
+			hot_fetch(t->recorder, hash);
+		ht_fence_handler();
+		t->busy = 0;
+	}
+	return hash;
+}
+
+/* record_alloc_ahead, inline: for the hottest hooks. */
+HT_HOT void record_alloc_inline(
+	uintptr_t frame, uint64_t ahead, void *p, size_t size, enum ht_function function)
 {
 	struct recorder *r = reentry_begin(frame);
 
-	if (__builtin_expect(!r || !p, 0)) {
-		reentry_end(r);
+	if (__builtin_expect(!r, 0)) {
 		record_alloc_slow(frame, p, size, function);
 		return;
 	}
-	hot_alloc_recorded(r, frame, p, size, function, false);
+	hot_alloc_recorded(r, &(struct hot_alloc){ frame, ahead, p, size, function, false });
 	reentry_end(r);
 }
 
@@ -75,10 +98,8 @@ HT_HOT bool record_free_inline(uintptr_t frame, void *p, enum ht_function functi
 	bool ours, counts;
 
 	modules_free_called(((const uintptr_t *)frame)[1]);
-	if (__builtin_expect(!r || !p, 0)) {
-		reentry_end(r);
+	if (__builtin_expect(!r, 0))
 		return record_free_slow(frame, p, function, want);
-	}
 	ours = hot_free_recorded(r, p, function, want, &counts);
 	reentry_end(r);
 	return ours;

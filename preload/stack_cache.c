@@ -270,7 +270,7 @@ __attribute__((always_inline)) static inline struct stack_cache_leaf *leave(
 			at = tail_reached(&at, &next, tail_compare(&next));
 			continue;
 		}
-		if (__builtin_expect(g->blind | g->shallow, 0) && (g->blind || begin != 0))
+		if (__builtin_expect(g->limits != 0, 0) && (g->blind || begin != 0))
 			return NULL;
 		g->use.exits++;
 		child = exit_find(g, r, word, *now);

@@ -92,8 +92,13 @@ struct stack_cache {
 	struct stack_cache_last last, previous;
 	struct stack_cache_use use;
 	bool full; /* nothing more is remembered, */
-	bool shallow; /* exits of exits are not followed, */
-	bool blind; /* nor any: hardly any stack is found behind one */
+	union {
+		struct {
+			bool shallow; /* exits of exits are not followed, */
+			bool blind; /* nor any: hardly any stack is found behind one */
+		};
+		uint16_t limits; /* either */
+	};
 	uint8_t shallow_fills; /* fillings since `shallow` was found to be best */
 	uint32_t windows, patience; /* since so many judgements, and at most so many */
 	uint64_t window; /* stacks unwound from one to the next */

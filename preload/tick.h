@@ -14,17 +14,20 @@
 
 /* Reads the cycle counter, serves a viewer's request, and publishes the time when that is due. */
 void tick_refresh(struct recorder *r);
-/* Counts an event: the clock word is then as new as it must be. */
-HT_HOT void tick_count(struct recorder *r)
+/* Counts an event: the clock word is then as new as it must be. True: the event is to be written
+ * (r->events). No other can be: each of those refreshes the tick. */
+HT_HOT bool tick_count(struct recorder *r)
 {
-	if (__builtin_expect((int32_t)--r->clock_countdown < 0, 0))
-		tick_refresh(r);
+	if (__builtin_expect((int32_t)--r->clock_countdown >= 0, 1))
+		return false;
+	tick_refresh(r);
+	return r->events;
 }
 
 /* The tick of this event. */
 static inline uint64_t tick_now(struct recorder *r)
 {
-	tick_count(r);
+	(void)tick_count(r);
 	return segment_tick(&state_segment);
 }
 

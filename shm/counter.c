@@ -6,12 +6,13 @@
  */
 #include "shm/counter.h"
 
-#define TWICE(n)   n, n
-#define FOUR(n)	   TWICE(n), TWICE(n)
-#define EIGHT(n)   FOUR(n), FOUR(n)
-#define SIXTEEN(n) EIGHT(n), EIGHT(n)
-const uint8_t counter_small_bucket[] = { 0, 0, 1, TWICE(2), FOUR(3), EIGHT(4), SIXTEEN(5),
-	SIXTEEN(6), SIXTEEN(6) };
+#define TWICE(n) n, n
+#define FOUR(n)	 TWICE(n), TWICE(n)
+#define EIGHT(n) FOUR(n), FOUR(n)
+#define N16(n)	 EIGHT(n), EIGHT(n)
+#define N64(n)	 N16(n), N16(n), N16(n), N16(n)
+const uint8_t counter_small_bucket[] = { 0, EIGHT(0), EIGHT(1), N16(2), N16(3), N16(3), N64(4),
+	N64(5), N64(5), N64(6), N64(6), N64(6), N64(6) };
 
 /* 0: there is no room, or no memory. */
 static uint32_t hist_new(const struct segment *s)

@@ -14,11 +14,9 @@
 #include "shm/stack.h"
 #include "shm/thread.h"
 
-/* Buckets of sizes up to 512, by units of 8: finding the highest bit is slower on some processors.
- */
+/* Buckets of sizes up to 512: finding the highest bit is slower on some processors. */
 #define COUNTER_SMALL 512u
-extern const uint8_t counter_small_bucket[COUNTER_SMALL / 8 + 1]
-	__attribute__((visibility("hidden")));
+extern const uint8_t counter_small_bucket[COUNTER_SMALL + 1] __attribute__((visibility("hidden")));
 
 /* Histogram bucket of a size: 0 holds sizes up to 8, then up to 16, 32, ... */
 HT_HOT uint32_t counter_size_bucket(uint64_t size)
@@ -26,7 +24,7 @@ HT_HOT uint32_t counter_size_bucket(uint64_t size)
 	uint32_t bucket;
 
 	if (__builtin_expect(size <= COUNTER_SMALL, 1))
-		return counter_small_bucket[(size + 7) / 8];
+		return counter_small_bucket[size];
 	bucket = (63u ^ (uint32_t)__builtin_clzll(size - 1)) - 2;
 	return bucket < HT_SIZE_BUCKETS ? bucket : HT_SIZE_BUCKETS - 1;
 }

@@ -49,7 +49,8 @@ bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
 /*
  * Where to live_store a block in the usual case: its piece is in its place, the page populated and
  * not mixed, the entry free and owned by this block alone. NULL: another case, for
- * live_insert_slow. The lookup comes first, so that other work overlaps the memory access.
+ * live_insert_slow, or `addr` is 0, where there is no block. The lookup comes first, so that other
+ * work overlaps the memory access.
  *
  * Does not search first[] for an older, larger block at a smaller one's address: a removal reads
  * second[] first.

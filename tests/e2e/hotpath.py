@@ -7,7 +7,7 @@ import os
 import re
 
 from proving import (B, HEAPTOP, LIBRARY, ROOT, add_case, case, check, check_equal, environment, need,
-                     run, run_cases, scratch, target)
+                     report, run, run_cases, scratch, target)
 
 TLS_BYTES_MAX = 64
 NEWEST_GLIBC = (2, 17)  # whatever it is built with: containers have older ones
@@ -66,6 +66,15 @@ def unchanged(program, *arguments):
     def try_it(way):
         return lambda: same_output([target(program), *arguments], ways()[way])
     return try_it
+
+
+@case("allocations that fail are counted, and are no blocks")
+def failing():
+    done, rep = report([target("errno_kept")])
+    check_equal(done.returncode, 0, "exit status")
+    totals = rep["totals"]
+    check_equal([totals[name] for name in ("failed", "live_blocks", "unknown_frees", "untracked_blocks")],
+                [22, totals["allocs"] - totals["frees"], 0, 0], "failed, live, unknown, untracked")
 
 
 for way_name in ways():
