@@ -74,7 +74,7 @@ void scan_job_free(struct scan_job *j)
 {
 	if (!j)
 		return;
-	if (j->started && j->request.far && !j->ended)
+	if (j->started && j->request.far && !j->ended && !j->progress.cancelled)
 		j->request.far->cancel(j->request.far->ctx);
 	if (j->started && !j->request.far) {
 		eventfd_write(j->release, 1);
