@@ -465,8 +465,8 @@ int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds
 
 bool run_ready(struct run *r, struct session *shown)
 {
-	bool changed = far_run_listen(r->far) | session_collect(shown), closed = false,
-	     was_ended = r->ended;
+	bool came = far_run_listen(r->far);
+	bool changed = session_collect(shown) || came, closed = false, was_ended = r->ended;
 
 	if (r->output_open && output_read(r->output, &closed))
 		changed = true;

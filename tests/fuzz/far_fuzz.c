@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Fuzzing of both sides of src/far: what comes to a desk after a good greeting, and its copy
- * through the reader; or what comes to an agent of a good segment. The first byte says which; then
- * follow frames, each a type, a length of two bytes and the data, so that most of them are whole.
+ * through the reader; what comes to an agent of a good segment, which may act on the program; or
+ * the outcome of a leak scan. The first byte says which; then follow frames, each a type, a length
+ * of two bytes and the data, so that most of them are whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,8 @@
 #include "src/far/agent.h"
 #include "src/far/channel.h"
 #include "src/far/desk.h"
+#include "src/scan/scan_far.h"
+#include "src/scan/leak_summary.h"
 #include "tests/fuzz/segment_changes.h"
 
 #define INPUT_MOST 32768u /* fits a pipe */
@@ -32,7 +35,8 @@ static void greeting_add(struct bytes *b)
 		.order = 1,
 		.page_bytes = 4096,
 		.segment_bytes = 1u << 20,
-		.sends_files = true };
+		.sends_files = true,
+		.steers = true };
 	struct bytes hello = { 0 };
 
 	far_hello_put(&hello, &h);
@@ -66,6 +70,27 @@ static int source_of(const struct bytes *b)
 	return ends[0];
 }
 
+static void outcome_try(const uint8_t *data, size_t bytes)
+{
+	struct bytes_cursor c = { data, data + bytes, false };
+	struct scan_outcome o;
+
+	if (scan_outcome_get(&c, &o) == 0)
+		leak_summary_free(leak_summary_of(&o, bytes & 1));
+}
+
+/* What comes without having been asked for is refused, so a scan is asked for first. */
+static void scan_try(struct far_desk *d)
+{
+	static const struct bytes request = { (uint8_t *)(uintptr_t) "\1", 1, 1, false };
+	const struct far_desk_scan *s = far_desk_scanned(d);
+
+	if (far_desk_scan(d, &request) == 0)
+		far_desk_listen(d, 0);
+	if (!s->runs && s->said.state == FAR_SCAN_ENDED)
+		outcome_try(s->found.data, s->found.len);
+}
+
 static void desk_try(int in, int out)
 {
 	const struct far_peer peer = { .in = in, .out = out, .said = -1 };
@@ -80,17 +105,46 @@ static void desk_try(int in, int out)
 	}
 	copy = read_open(far_desk_path(d), message);
 	read_close(copy);
+	scan_try(d);
 	while (far_desk_tick(d, 0))
-		;
+		if (far_desk_image(d))
+			read_close(read_open(far_desk_path(d), message));
 	(void)far_desk_file(d, 1, -1, 1u << 20, 0);
 	far_desk_close(d);
 }
 
+static int steer_begin(void *ctx, const uint8_t *request, size_t len)
+{
+	struct bytes_cursor c = { request, request + len, false };
+	struct leak_scan_options o = { 0 };
+
+	(void)ctx;
+	return scan_outcome_request_get(&c, &o);
+}
+
+static void steer_nothing(void *ctx)
+{
+	(void)ctx;
+}
+
+static bool steer_look(void *ctx, struct far_scanning *s, const struct bytes **found)
+{
+	static const struct bytes some = { (uint8_t *)(uintptr_t) "found", 5, 5, false };
+
+	(void)ctx;
+	s->read_bytes = 1;
+	*found = &some;
+	return true;
+}
+
 static void agent_try(int in, int out)
 {
+	static const struct far_steer steer = { NULL, steer_begin, steer_nothing, steer_look,
+		steer_nothing };
 	char message[READ_MESSAGE_MAX];
 	struct far_agent a = { .segment = read_open(spoilt_make(NULL, 0), message),
-		.sends_files = true };
+		.sends_files = true,
+		.steer = &steer };
 
 	if (!a.segment)
 		abort();
@@ -114,6 +168,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	bytes_add(&input, FAR_MAGIC, FAR_MAGIC_BYTES);
 	if (is_desk)
 		greeting_add(&input);
+	if (data[0] % 4 == 2) {
+		outcome_try(data + 1, bytes - 1);
+		bytes_free(&input);
+		close(out);
+		return 0;
+	}
 	frames_add(&input, data + 1, bytes - 1);
 	in = source_of(&input);
 	if (is_desk)
