@@ -140,7 +140,8 @@ int far_line_read(int fd, char *line, size_t cap, int timeout_ms)
 			line[n] = 0;
 			return 0;
 		}
-		n++;
+		if ((unsigned char)line[n++] < ' ')
+			return -EPROTO;
 	}
 	return -EMSGSIZE;
 }

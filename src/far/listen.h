@@ -25,7 +25,7 @@ int far_listen_tcp(struct far_listener *l, const char *where);
 int far_listen_accept(struct far_listener *l, int timeout_ms);
 void far_listen_close(struct far_listener *l);
 /* Reads a line of less than `cap` bytes without its end, all of it within `timeout_ms`. 0,
- * -ETIMEDOUT, -EPIPE, -EMSGSIZE or -errno. */
+ * -ETIMEDOUT, -EPIPE, -EPROTO (a control byte: it is no line), -EMSGSIZE or -errno. */
 int far_line_read(int fd, char *line, size_t cap, int timeout_ms);
 
 #endif

@@ -388,7 +388,7 @@ def images():
         viewer = subprocess.Popen([HEAPTOP, "--no-config", *VIA, "-a", p.pid, "-b", "-d", "0.2"],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
         try:
-            for _ in range(3):  # one image after another
+            for _ in range(2):  # one image after another
                 p.ask(b"i")
                 check_equal(p.process.stdout.readline(), b"ready\n", "the next image")
                 for line in viewer.stdout:

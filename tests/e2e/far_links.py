@@ -45,7 +45,7 @@ def played(keys, *where, **more):
 
 @case("a slow and late connection gives the same figures, and a leak scan")
 def slow():
-    rates = (("--rate", "60000", "--delay", "40"),)
+    rates = (("--rate", "200000", "--delay", "20"),)
     if os.environ.get("SOAK"):
         rates += (("--rate", "1000"), ("--delay", "200"), ("--rate", "4000", "--delay", "200"))
     with leaks() as p:
@@ -108,7 +108,7 @@ def copying():
     with Waiting("unshare", "-m", "/bin/sh", "-c", mount) as p:
         cache = os.path.join(scratch, "cache-" + str(p.pid))
         where = ("-a", str(p.pid))
-        shown = played(":until copying hidden_program from there\n:until M of 3\n", *via("--rate", "1000000"), *where,
+        shown = played(":until copying hidden_program from there\n:until M of 3\n", *via("--dead", "2000000"), *where,
                           XDG_CACHE_HOME=cache)
         check("keep_hidden" not in shown and "hidden_program+0x" in shown, shown)
         check_equal(os.listdir(os.path.join(cache, "heaptop", "objects")), [], "parts that are left")

@@ -4,7 +4,8 @@
     python3 link.py [--rate BYTES/S] [--delay MS] [--cut BYTES] [--dead BYTES] [--cut-file PATH] [--dead-file PATH] COMMAND...
 
 --cut ends the connection after so many bytes of the command's output, --dead stops carrying anything then, as a network
-does that is gone; --cut-file and --dead-file do so as soon as that file is there."""
+does that is gone, until its input ends. --cut-file and --dead-file do so as soon as that file is there, the latter for
+ever."""
 
 import argparse
 import collections
@@ -86,8 +87,9 @@ def carry(o, child):
                 ways.unregister(way.source)
                 open_ways.discard(way)
         if is_dead(o, down):
-            while True:  # until the desk ends us
-                time.sleep(1)
+            while o.dead_file or os.read(0, PIECE):  # with a file, until the desk ends us
+                time.sleep(0.05)
+            return
         up.give(None)
         down.give(o.cut if o.cut is not None else o.dead)
         if (o.cut is not None and down.carried >= o.cut) or (o.cut_file and os.path.exists(o.cut_file)):

@@ -290,6 +290,8 @@ TEST(listening)
 	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1000), 0);
 	CHECK_STR(line, "token");
 	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1), -ETIMEDOUT);
+	CHECK_INT(write(pair[1], FAR_MAGIC, FAR_MAGIC_BYTES), FAR_MAGIC_BYTES); /* no secret */
+	CHECK_INT(far_line_read(pair[0], (char[32]){ 0 }, 32, 20000), -EPROTO);
 	CHECK_INT(write(pair[1], "12345678", 8), 8);
 	CHECK_INT(far_line_read(pair[0], line, sizeof(line), 1000), -EMSGSIZE);
 	close(pair[1]);
