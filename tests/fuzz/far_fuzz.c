@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Fuzzing of both sides of src/far: what comes to a desk after a good greeting, and its copy
- * through the reader; what comes to an agent of a good segment, which may act on the program; or
- * the outcome of a leak scan. The first byte says which; then follow frames, each a type, a length
+ * through the reader; or what comes to an agent of a good segment, which may act on the program.
+ * The first byte says which; then follow frames, each a type, a length
  * of two bytes and the data, so that most of them are whole.
  */
 #include <errno.h>
@@ -12,8 +12,6 @@
 #include "src/far/agent.h"
 #include "src/far/channel.h"
 #include "src/far/desk.h"
-#include "src/scan/scan_far.h"
-#include "src/scan/leak_summary.h"
 #include "tests/fuzz/segment_changes.h"
 
 #define INPUT_MOST 32768u /* fits a pipe */
@@ -70,25 +68,13 @@ static int source_of(const struct bytes *b)
 	return ends[0];
 }
 
-static void outcome_try(const uint8_t *data, size_t bytes)
-{
-	struct bytes_cursor c = { data, data + bytes, false };
-	struct scan_outcome o;
-
-	if (scan_outcome_get(&c, &o) == 0)
-		leak_summary_free(leak_summary_of(&o, bytes & 1));
-}
-
 /* What comes without having been asked for is refused, so a scan is asked for first. */
 static void scan_try(struct far_desk *d)
 {
 	static const struct bytes request = { (uint8_t *)(uintptr_t) "\1", 1, 1, false };
-	const struct far_desk_scan *s = far_desk_scanned(d);
 
 	if (far_desk_scan(d, &request) == 0)
 		far_desk_listen(d, 0);
-	if (!s->runs && s->said.state == FAR_SCAN_ENDED)
-		outcome_try(s->found.data, s->found.len);
 }
 
 static void desk_try(int in, int out)
@@ -115,11 +101,9 @@ static void desk_try(int in, int out)
 
 static int steer_begin(void *ctx, const uint8_t *request, size_t len)
 {
-	struct bytes_cursor c = { request, request + len, false };
-	struct leak_scan_options o = { 0 };
-
 	(void)ctx;
-	return scan_outcome_request_get(&c, &o);
+	(void)request;
+	return len > FAR_REQUEST_MAX ? -EPROTO : 0;
 }
 
 static void steer_nothing(void *ctx)
@@ -168,12 +152,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	bytes_add(&input, FAR_MAGIC, FAR_MAGIC_BYTES);
 	if (is_desk)
 		greeting_add(&input);
-	if (data[0] % 4 == 2) {
-		outcome_try(data + 1, bytes - 1);
-		bytes_free(&input);
-		close(out);
-		return 0;
-	}
 	frames_add(&input, data + 1, bytes - 1);
 	in = source_of(&input);
 	if (is_desk)
