@@ -28,7 +28,8 @@ struct agreement {
 	char *message;
 	/* Too large for the stack. */
 	struct read_identity id;
-	struct read_module module;
+	struct read_module module, other;
+	uint32_t modules;
 	unsigned char page[PAGE];
 };
 
@@ -161,16 +162,40 @@ static const struct core_file *path_find(const struct core *c, const char *path)
 	return NULL;
 }
 
+static bool has_id(const struct read_module *m, const unsigned char *id, size_t bytes)
+{
+	return bytes == m->build_id_bytes && memcmp(id, m->build_id, bytes) == 0;
+}
+
+/* Whether the segment has a module of this id at `start`: what was mapped there later, or before.
+ */
+static bool knows_id(struct agreement *a, uint64_t start, const unsigned char *id, size_t bytes)
+{
+	for (uint32_t i = 0; i <= a->modules; i++)
+		if (read_module(a->segment, i, &a->other) == 0 && a->other.start == start &&
+			has_id(&a->other, id, bytes))
+			return true;
+	return false;
+}
+
 static int build_id_check(struct agreement *a, const struct read_module *m)
 {
-	const unsigned char *id;
+	const unsigned char *id = NULL;
 	ssize_t got = core_read_own(a->c, m->start, a->page, sizeof(a->page));
 	size_t bytes = got > 0 ? page_id(a->page, (size_t)got, &id) : 0;
 
-	if (bytes == 0 || m->build_id_bytes == 0 ||
-		(bytes == m->build_id_bytes && memcmp(id, m->build_id, bytes) == 0))
+	if (bytes == 0 || m->build_id_bytes == 0 || has_id(m, id, bytes) ||
+		knows_id(a, m->start, id, bytes))
 		return 0;
 	return differ(a, "%.100s has another build-id", m->path);
+}
+
+/* The loader's name of a library may lead through links, such as /lib. */
+static bool is_named_alike(const char *mapped, const char *path)
+{
+	const char *a = strrchr(mapped, '/'), *b = strrchr(path, '/');
+
+	return a && b && path_is(a, b);
 }
 
 /* A module that was unloaded is no longer in the core, or something else is in its place; the
@@ -179,7 +204,7 @@ static int module_check(struct agreement *a, const struct read_module *m, bool i
 {
 	const struct core_file *f = core_file_at(a->c, m->start);
 
-	if (f && f->start == m->start && path_is(f->path, m->path))
+	if (f && f->start == m->start && is_named_alike(f->path, m->path))
 		return build_id_check(a, m);
 	if (!is_program)
 		return 0;
@@ -199,6 +224,7 @@ static int modules_check(struct agreement *a)
 		return rc;
 	if (a->c->files == 0)
 		return 0; /* cut short: nothing is known of them */
+	a->modules = t.modules;
 	for (uint32_t i = 0; i <= t.modules && rc == 0; i++) {
 		const struct read_module *m = &a->module;
 

@@ -3,8 +3,10 @@
 """Core files: what is reported of one is what was reported of the program in the same state; what does not belong
 together is refused, and what is missing is said."""
 
+import contextlib
 import gzip
 import os
+import re
 import shutil
 import signal
 import struct
@@ -252,6 +254,29 @@ def python_crash():
     check(5000 in blocks, "PyByteArray_Resize has %s blocks" % blocks)
 
 
+@contextlib.contextmanager
+def changed(path, at):
+    """With 16 more there, for as long."""
+    with open(path, "r+b") as f:
+        f.seek(at)
+        was = f.read(1)
+        f.seek(at)
+        f.write(bytes([was[0] + 16 & 255]))
+        f.flush()
+        yield
+        f.seek(at)
+        f.write(was)
+
+
+def build_id_in(segment, pid, name):
+    """Where a segment has the build-id of a file that is mapped."""
+    with open("/proc/%d/maps" % pid, encoding="ascii") as f:
+        path = next(line.split()[5] for line in f if line.rstrip().endswith("/" + name))
+    with open(path, "rb") as f:
+        build_id = re.search(b"\\x04\0\0\0\\x14\0\0\0\\x03\0\0\0GNU\0(.{20})", f.read(4096), re.S).group(1)
+    return next(at + d.index(build_id) for at, d in data_of(segment, 0, os.path.getsize(segment)) if build_id in d)
+
+
 @case("what does not belong together is refused, and a copy of the segment is taken")
 def together():
     with Waiting(target("leaks"), "wait") as program, Waiting(target("leaks"), "wait") as other:
@@ -262,10 +287,13 @@ def together():
         check("is not the segment of" in refusal("-r", path, segment_of(other.pid)), "another process's segment")
         check("only a core file takes a segment" in refusal("-r", copy, copy), "a segment after a segment")
         check("must be a core file" in refusal("-r", copy, "--leak-check"), "a scan of a segment")
-        with open(copy, "r+b") as f:
-            f.seek(32)  # start_ticks
-            f.write(b"\1\0\0\0\0\0\0\0")
-        check("it started at another time" in refusal("-r", path, copy), "a process of another time")
+        libc, exe = build_id_in(copy, program.pid, "libc.so.6"), build_id_in(copy, program.pid, "leaks")
+        for what, at in (("it started at another time", 32), ("image 16 of the process, and the core is of image 0", 40),
+                         ("libc.so.6 has another build-id", libc), ("leaks has another build-id", exe),
+                         ("leaks is at 0x", exe - 56)):  # start_ticks, exec_gen, ids, start of the range
+            with changed(copy, at):
+                check(what in refusal("-r", path, copy), what)
+        check_same(report_of("-r", path, copy), live)
         os.unlink(path)
 
 
