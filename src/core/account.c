@@ -29,14 +29,14 @@ static int refuse(char *message, const struct core *c, const char *why)
 
 /* ---- from the core itself ---- */
 
-/* Memory that is named by its descriptor. 0 or -errno. */
+/* Memory that is named by its descriptor. 0 or -errno; -ENXIO: without /proc it has no name. */
 static int memory_new(struct core_account *a, uint64_t bytes)
 {
 	a->fd = memfd_create("heaptop-account", MFD_CLOEXEC);
 	if (a->fd < 0 || fchmod(a->fd, 0600) != 0 || ftruncate(a->fd, (off_t)bytes) != 0)
 		return -errno;
 	snprintf(a->path, sizeof(a->path), "/proc/self/fd/%d", a->fd);
-	return 0;
+	return access(a->path, F_OK) == 0 ? 0 : -ENXIO;
 }
 
 /* Copies bytes of the core into the account's memory, but not zeros. 0 or -errno. */
@@ -258,8 +258,10 @@ static int named_take(struct core_account *a, const struct core *c, char *messag
 	segments_find(&s, c);
 	if (s.count == 0)
 		return refuse(message, c,
-			"the core names no segment: its program was not recorded by heaptop, or "
-			"the core was cut short");
+			c->file_bytes < c->whole_bytes
+				? "cut short, and it names no segment"
+				: "it names no segment: its program was not recorded (start it "
+				  "with heaptop -- PROGRAM)");
 	for (size_t i = 0; i < s.count && rc != 0; i++)
 		rc = candidate_take(a, c, s.path[i], i == 0 ? message : other);
 	return rc;
@@ -281,7 +283,10 @@ int core_account_open(
 	else if ((rc = note_take(a, c)) == 0)
 		rc = core_agree_check(c, a->path, message);
 	if (rc != 0 && !*message)
-		refuse(message, c, rc == -EPROTO ? "its account is damaged" : strerror(-rc));
+		refuse(message, c,
+			rc == -EPROTO  ? "its account is damaged"
+			: rc == -ENXIO ? "its account is read through /proc, which is not mounted"
+				       : strerror(-rc));
 	return rc;
 }
 

@@ -5,6 +5,7 @@ together is refused, and what is missing is said."""
 
 import contextlib
 import gzip
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import subprocess
 
 from dumping import (NO_VECTORS, blocks_of, check_same, core_in, crashing, cut_everywhere, gcore_of, kernel_cores,
                      report_of, saved, segment_of, stopped)
-from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, need, run, run_cases, scratch,
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, scratch,
                      segment_files, target)
 from scanning import Waiting
 
@@ -254,6 +255,56 @@ def python_crash():
     check(5000 in blocks, "PyByteArray_Resize has %s blocks" % blocks)
 
 
+def machine_with(*files):
+    """A folder with these files, what they are linked with, and nothing else."""
+    root = os.path.join(scratch, "machine")
+    for path in (*files, *(lib for file in files for lib in linked_with(file))):
+        os.makedirs(root + os.path.dirname(path), exist_ok=True)
+        check_equal(run(["cp", "-L", "--sparse=always", path, root + path]).returncode, 0, "status of cp " + path)
+    for folder in ("proc", "tmp"):
+        os.makedirs(os.path.join(root, folder), exist_ok=True)
+    return root
+
+
+def linked_with(path):
+    if not os.access(path, os.X_OK):
+        return []
+    return [w for w in run([need("ldd"), path]).stdout.decode().split() if w.startswith("/")]
+
+
+def inside_report(root, how, *files):
+    """What heaptop reports there, where there is no debug information of libc. Or what it says."""
+    need("unshare")
+    done = run(["unshare", "-rmpf", *how, "chroot", root, HEAPTOP, "--leak-check", "--format", "json", "-o",
+                "/tmp/report", "-r", *files])
+    if done.returncode != 0:
+        return done.stderr.decode()
+    with open(root + "/tmp/report", encoding="utf-8") as f:
+        return json.load(f, object_hook=unnamed)
+
+
+def unnamed(frame):
+    return {} if "/libc.so" in (frame.get("module") or "") else frame
+
+
+@case("a machine that has only core, segment and binaries is enough, or core and binaries")
+def elsewhere():
+    if run(["unshare", "-rmpf", "true"]).returncode != 0:
+        raise Skip("no namespaces here")
+    with kernel_cores() as folder:
+        before = set(segment_files())
+        run(crashing(folder, target("crash"), "segv"), env=environment(LD_PRELOAD=LIBRARY, HEAPTOP_CORE="1"))
+        path, segment = core_in(folder), (set(segment_files()) - before).pop()
+        root = machine_with(HEAPTOP, target("crash"), path, segment)
+        want = json.loads(json.dumps(report_of("-r", path)), object_hook=unnamed)
+        os.unlink(segment)
+    with_proc = ["--mount-proc=" + root + "/proc"]
+    check_same(inside_report(root, with_proc, path, segment), want)
+    os.unlink(root + segment)
+    check_same(inside_report(root, with_proc, path), want)
+    check("is read through /proc, which is not mounted" in inside_report(root, [], path), "without /proc")
+
+
 @contextlib.contextmanager
 def changed(path, at):
     """With 16 more there, for as long."""
@@ -363,7 +414,17 @@ def refused():
     with open(path, "rb") as f, gzip.open(packed, "wb", 1) as g:
         g.write(f.read(1 << 20))
     check("decompress it first (gunzip FILE)" in refusal("-r", packed), "compressed")
+    for magic, tool in ((b"\x28\xb5\x2f\xfd", "zstd -d"), (b"\xfd7zXZ\0", "xz -d"), (b"\x04\x22\x4d\x18", "lz4 -d"),
+                        (b"BZh9", "bunzip2")):
+        with open(packed, "wb") as f:
+            f.write(magic + bytes(100))
+        check("decompress it first (%s FILE)" % tool in refusal("-r", packed), tool)
     check("not a core file" in refusal("-r", HEAPTOP), "a program")
+    with subprocess.Popen(["sleep", "1000"]) as plain:
+        other = gcore_of(plain.pid)
+        plain.kill()
+    check("was not recorded (start it with heaptop -- PROGRAM)" in refusal("-r", other), "not recorded")
+    os.unlink(other)
     os.unlink(path)
 
 
