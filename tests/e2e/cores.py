@@ -345,6 +345,12 @@ def together():
             with changed(copy, at):
                 check(what in refusal("-r", path, copy), what)
         check_same(report_of("-r", path, copy), live)
+        with open(copy, "rb") as f:
+            made = struct.unpack_from("<Q", f.read(64), 56)[0]  # created_realtime_ns
+        os.utime(path, ns=(made, made - 10**7))  # a tick of the clock that files are stamped with
+        check_same(report_of("-r", path, copy), live)
+        os.utime(path, ns=(made, made - 2 * 10**9))
+        check("it was made after the core was written" in refusal("-r", path, copy), "an older core")
         os.unlink(path)
 
 
