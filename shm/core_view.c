@@ -49,7 +49,8 @@ int core_view_map(struct segment *s, int fd)
 	char *hint = (char *)s->header - PLACES_BELOW * s->bytes, *view;
 	int rc;
 
-	if (s->most != 0)
+	/* A program of 32 bits needs its address space, and no viewer reads its core. */
+	if (s->most != 0 || UINTPTR_MAX == UINT32_MAX)
 		return -ENOMEM;
 	view = kernel_mmap((uintptr_t)s->header > PLACES_BELOW * s->bytes ? hint : NULL, s->bytes,
 		PROT_NONE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
