@@ -157,6 +157,14 @@ def cc1plus(folder):
                    until=lambda: any(blocks_of(os.path.join(segments, s)) > 4 << 11 for s in os.listdir(segments)))
 
 
+def mappings_62000(folder):
+    return Program(folder, [target("many_parts"), "31000", "0"])
+
+
+def threads_1000(folder):
+    return Program(folder, [target("many_parts"), "0", "1000"])
+
+
 # ---- cases ---------------------------------------------------------------------------------------
 
 def fatal(pid):
@@ -229,7 +237,8 @@ def cut(make):
         os.unlink(path)
 
 
-for start_of in (python, python_malloc, redis, sqlite, cc1plus, node, perl, bash, git, tmux, nginx):
+for start_of in (python, python_malloc, redis, sqlite, cc1plus, node, perl, bash, git, tmux, nginx, mappings_62000,
+                 threads_1000):
     add_case("%s: gcore, --save and the kernel's core have what the program had" % start_of.__name__,
              lambda start=start_of: try_program(start))
 
