@@ -243,7 +243,9 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 	header_bar(&s, "RSS ", p->rss, p->hwm, header_bar_of(ui, width));
 	header_of_now(ui, &s);
 	if (!p->valid || (ended && !p->rss))
-		infoline_left(&s, 90, STYLE_DIM, "unknown: the program had already ended");
+		infoline_left(&s, 90, STYLE_DIM, "%s",
+			ui->current->state == SNAP_COPY ? "unknown: a core file does not say"
+							: "unknown: the program had already ended");
 	if (p->valid && ended && !p->rss) {
 		infoline_left(&s, 80, STYLE_PLAIN, "hwm %s", units_bytes(a, p->hwm));
 	} else if (p->valid) {

@@ -13,9 +13,12 @@
 #include "tui/draw.h"
 #include "tui/leak_list.h"
 
-#define INDENT	      "  " /* of a sentence's further lines */
-#define CONTENT_LINES 4u
-#define CONTENT_BYTES 16u /* of a line */
+#define INDENT		"  " /* of a sentence's further lines */
+#define CONTENT_LINES	4u
+#define CONTENT_BYTES	16u /* of a line */
+#define NAME_CELLS	40u /* of functions in stacks; a longer name moves its place, */
+#define NAME_CELLS_WIDE 56u /* and from WIDE cells on */
+#define WIDE		120u
 
 static void say(struct leak_explanation *w, enum draw_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -378,20 +381,27 @@ static void say_blocks(
 		say_block(w, ui, &row->blocks[i], row->class);
 }
 
-static void say_stack(struct leak_explanation *w, const struct ui *ui, const struct snap_site *site)
+static void say_frame(
+	struct leak_explanation *w, const struct ui *ui, const struct stack *stack, uint32_t i)
 {
+	size_t cells = w->cells < WIDE ? NAME_CELLS : NAME_CELLS_WIDE, used;
+	const struct frame *f = snapshot_frame(stack, i);
 	char name[256], place[128];
 
+	frame_name(f, ui->names, 200, draw_is_ascii(), name, sizeof(name));
+	frame_place(f, 100, draw_is_ascii(), place, sizeof(place));
+	used = text_cells(name);
+	say(w, i == stack->title ? STYLE_BOLD : STYLE_PLAIN, "%4u %s%s%*s  %s", i,
+		i == stack->title ? "> " : "  ", name, used < cells ? (int)(cells - used) : 0, "",
+		place);
+}
+
+static void say_stack(struct leak_explanation *w, const struct ui *ui, const struct snap_site *site)
+{
 	say(w, STYLE_PLAIN, "%s", "");
 	say(w, STYLE_PLAIN, "Allocated with %s by:", site ? site->alloc_function : "?");
-	for (uint32_t i = 0; site && i < site->stack->nframes; i++) {
-		const struct frame *f = snapshot_frame(site->stack, i);
-
-		frame_name(f, ui->names, 200, draw_is_ascii(), name, sizeof(name));
-		frame_place(f, 100, draw_is_ascii(), place, sizeof(place));
-		say(w, i == site->stack->title ? STYLE_BOLD : STYLE_PLAIN, "%4u %s%-40s  %s", i,
-			i == site->stack->title ? "> " : "  ", name, place);
-	}
+	for (uint32_t i = 0; site && i < site->stack->nframes; i++)
+		say_frame(w, ui, site->stack, i);
 }
 
 void leak_explanation_make(struct leak_explanation *w, unsigned cells, const struct ui *ui,

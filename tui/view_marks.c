@@ -256,6 +256,7 @@ static unsigned number_of(const struct snap_mark *m)
 static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 {
 	char from[MARK_LIST_TEXT], to[MARK_LIST_TEXT] = "now";
+	bool was_shown = ui_counts_since(ui);
 	const struct snapshot *s;
 
 	ui->source->since(ui->source->ctx, since, until);
@@ -266,7 +267,9 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 		return;
 	}
 	if (!s || !s->since) {
-		ui_message(ui, "growth since a mark is no longer shown");
+		ui_message(ui, was_shown
+				       ? "growth since a mark is no longer shown"
+				       : "no growth since a mark was shown (m marks this moment)");
 		return;
 	}
 	mark_list_text(s->since, from);
@@ -316,7 +319,7 @@ void view_marks_mark(struct ui *ui, int arg, int key)
 		return;
 	ui->marks.naming = number;
 	if (!ui->message[0])
-		ui_message(ui, "mark %u: the table shows SINCE, NEW and KEPT; M compares marks",
+		ui_message(ui, "mark %u: the table shows SINCE, NEW and KEPT; ` compares marks",
 			number);
 	prompt_open(&ui->prompt,
 		ui_moment(ui) == SNAP_NOW ? "marked; name (Enter: none):"
