@@ -52,8 +52,8 @@ static void site_beside_line(
 			"", cut, line);
 }
 
-static void leaks_site_text(
-	const struct ui *ui, const struct leaks_row *row, unsigned cells, char *out)
+static void leaks_site_text(const struct ui *ui, const struct leaks_row *row, const char *twin,
+	unsigned cells, char *out)
 {
 	struct row_style style = ui_style(ui);
 	char name[512], place[128], text[700];
@@ -62,6 +62,7 @@ static void leaks_site_text(
 		text_elide(out, COLUMN_TEXT_MAX, "(not known yet)", cells, false, draw_is_ascii());
 		return;
 	}
+	style.twin = twin;
 	style.site_cells = cells;
 	site_name(row->site, &style, name, sizeof(name));
 	site_place(row->site, &style, place, sizeof(place));
@@ -92,8 +93,8 @@ static void cycle_text(const struct ui *ui, const struct leaks_row *row, unsigne
 	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 }
 
-void leak_cells_text(const struct ui *ui, const struct leaks_row *row, const struct table_place *p,
-	char out[COLUMN_TEXT_MAX])
+void leak_cells_text(const struct ui *ui, const struct leaks_row *row, const char *twin,
+	const struct table_place *p, char out[COLUMN_TEXT_MAX])
 {
 	uint64_t ns;
 
@@ -141,6 +142,6 @@ void leak_cells_text(const struct ui *ui, const struct leaks_row *row, const str
 		if (row->cycle)
 			cycle_text(ui, row, p->cells, out);
 		else
-			leaks_site_text(ui, row, p->cells, out);
+			leaks_site_text(ui, row, twin, p->cells, out);
 	}
 }

@@ -7,8 +7,9 @@
 #include "tui/leak_list.h"
 #include "tui/table.h"
 
-/* The text of a row in the column at a place. */
-void leak_cells_text(const struct ui *ui, const struct leaks_row *row, const struct table_place *p,
-	char out[COLUMN_TEXT_MAX]);
+/* The text of a row in the column at a place. `twin`: what tells it from rows of the same name, or
+ * NULL. */
+void leak_cells_text(const struct ui *ui, const struct leaks_row *row, const char *twin,
+	const struct table_place *p, char out[COLUMN_TEXT_MAX]);
 
 #endif

@@ -166,6 +166,7 @@ struct leaks_state {
 	size_t growing; /* call sites that grow and are not suppressed, */
 	double growing_bytes_per_s; /* and how fast all of them do */
 	bool contents; /* of blocks are shown */
+	struct twins twins; /* of the rows on the screen */
 	struct leak_explanation *explanation; /* owned; of the selected row */
 	struct list explanation_list;
 };

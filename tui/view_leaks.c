@@ -282,20 +282,46 @@ static enum draw_style row_style_of(const struct leaks_row *row)
 	return row->kind == KIND_DEFINITE ? STYLE_BAD : STYLE_PLAIN;
 }
 
-static void leaks_draw_row(const struct ui *ui, size_t i, int y)
+/* Is its call site one of the snapshot's, and not of an older one? */
+static bool is_shown_site(const struct ui *ui, const struct snap_site *site)
+{
+	return site && ui->shown && site >= ui->shown->sites &&
+	       site < ui->shown->sites + ui->shown->nsites;
+}
+
+/* Rows on the screen whose names and places are the same. */
+static void leaks_find_twins(struct ui *ui)
+{
+	const struct list *l = &ui->leaks.list;
+	uint32_t order[TWINS_ROWS];
+	size_t n = 0;
+
+	for (size_t i = l->top; i < l->top + l->height && i < l->count && n < TWINS_ROWS; i++)
+		if (is_shown_site(ui, ui->leaks.row[i].site))
+			order[n++] = (uint32_t)(ui->leaks.row[i].site - ui->shown->sites);
+	ui->leaks.twins.count = 0;
+	if (n)
+		twins_find(&ui->leaks.twins, ui->shown, order, 0, n, ui->show_hidden);
+}
+
+/* `nth`: of the rows on the screen with a call site. */
+static void leaks_draw_row(const struct ui *ui, size_t i, size_t nth, int y)
 {
 	const struct leaks_row *row = &ui->leaks.row[i];
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(leaks_table(ui), &ui->leaks.order, ui->layout.width, place);
 	bool selected = i == ui->leaks.list.cursor;
-	char text[COLUMN_TEXT_MAX];
+	char text[COLUMN_TEXT_MAX], differs[TWINS_TEXT];
+	const char *twin = is_shown_site(ui, row->site)
+				   ? twins_text(&ui->leaks.twins, nth, draw_glyph_set(), differs)
+				   : NULL;
 
 	if (selected) {
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned k = 0; k < n; k++) {
-		leak_cells_text(ui, row, &place[k], text);
+		leak_cells_text(ui, row, twin, &place[k], text);
 		table_draw_cell(&leak_table, place[k], y,
 			selected		     ? STYLE_SELECT
 			: place[k].column == BY_KIND ? row_style_of(row)
@@ -405,6 +431,7 @@ static void leaks_draw(struct ui *ui)
 {
 	const struct list *l = &ui->leaks.list;
 	int y = ui->layout.y[ROW_BODY], end = y + ui->layout.body_height, pane;
+	size_t nth = 0;
 
 	leak_list_catch_up(ui);
 	pane = leaks_pane(ui);
@@ -414,8 +441,11 @@ static void leaks_draw(struct ui *ui)
 	if (!l->count && ui->leaks.choice != 0 && y < end)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			"none of the kinds shown; K shows others");
-	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
-		leaks_draw_row(ui, l->top + i, y + (int)i);
+	leaks_find_twins(ui);
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
+		leaks_draw_row(ui, l->top + i, nth, y + (int)i);
+		nth += is_shown_site(ui, ui->leaks.row[l->top + i].site);
+	}
 	if (pane)
 		leaks_draw_pane(ui, end - pane, pane);
 }

@@ -16,6 +16,30 @@ static bool is_in(const uint32_t sites[4], uint32_t site)
 	return false;
 }
 
+/* Sites 17 and 18 get the same name and line, and a hidden frame each. */
+static bool alike;
+static struct frame alike_frames[2][2];
+static struct stack alike_stacks[2];
+
+static void alike_make(struct snap_site *site)
+{
+	static const char *const inner[] = { "make_shared<Conn>()", "make_shared<Session>()" };
+	unsigned i = site->id - 17;
+
+	alike_frames[i][0] = *snapshot_frame(site->stack, 0);
+	alike_frames[i][0].function = inner[i];
+	alike_frames[i][1] = (struct frame){ .module = alike_frames[i][0].module,
+		.pc = 9,
+		.function = "open_one",
+		.file = "conn.cc",
+		.line = 88 };
+	alike_stacks[i] = *site->stack;
+	alike_stacks[i].frames = alike_frames[i];
+	alike_stacks[i].nframes = 2;
+	alike_stacks[i].title = 1;
+	site->stack = &alike_stacks[i];
+}
+
 static struct snapshot *tick(void *ctx, const char **error)
 {
 	struct snapshot *s = canned_tick(ctx, error);
@@ -23,6 +47,8 @@ static struct snapshot *tick(void *ctx, const char **error)
 	for (size_t i = 0; s && i < s->nsites; i++) {
 		struct snap_site *site = (struct snap_site *)(uintptr_t)&s->sites[i];
 
+		if (alike && (site->id == 17 || site->id == 18))
+			alike_make(site);
 		if (is_in(still, site->id))
 			site->growth.sure = 0;
 		if (is_in(kept, site->id))
@@ -139,6 +165,17 @@ TEST(rows_are_the_lost_ones_and_since_the_scan_before)
 	paper_keys(&p, "2");
 	CHECK_INT(p.ui.leaks.row[p.ui.leaks.list.cursor].leak->site, 22);
 	CHECK(sees(">definite"));
+	paper_close(&p);
+}
+
+TEST(rows_of_one_name_say_what_differs)
+{
+	alike = true;
+	begin(30, 140);
+	scan();
+	alike = false;
+	CHECK(sees("open_one ‹make_shared<Conn>›"));
+	CHECK(sees("open_one ‹make_shared<Session>›"));
 	paper_close(&p);
 }
 
@@ -528,6 +565,7 @@ int main(void)
 	RUN(one_that_is_about_to_end_cannot_be_ended_again);
 	RUN(a_refusal_is_told);
 	RUN(rows_are_the_lost_ones_and_since_the_scan_before);
+	RUN(rows_of_one_name_say_what_differs);
 	RUN(k_chooses_kinds);
 	RUN(heads_are_what_frees_would_give_back);
 	RUN(what_is_suppressed_is_gone_and_can_be_seen);
