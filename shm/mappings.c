@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The table of mapped memory: calls of any thread, applied one after another (mappings.h). In
- * hooks, any thread; nothing waits.
+ * hooks, any thread.
  *
  * A call that finds the lock taken becomes an entry in the queue, a stack that is only ever taken
  * whole, and by the lock's holder. A holder applies the queue before its own call, and checks it
  * again after it has freed the lock; who queues a call tries the lock again after that. One of the
  * two finds the other's write (queue_is_empty). So when nobody holds the lock, the queue is empty.
+ *
+ * Threads that make calls at every moment queue them faster than one of them can apply them. When
+ * there is no room for more, a call waits for the holder, within a bound (call_begin).
  */
 #include "shm/mappings.h"
 
 #include "shm/commit.h"
+#include "shm/kernel.h"
 #include "shm/mappings_table.h"
 #include "shm/mappings_tree.h"
+
+/* How often a call waits for room: it yields, as the holder mostly runs or is next; then it sleeps.
+ * On a busy machine the holder's turn may take that long to come. 0.1 s in all. */
+#define YIELDS_MAX 64u
+#define WAITS_MAX  564u
+#define SLEEP_NS   200000u
 
 /*
  * A queued call is an entry with one of these as its `kind`, which no reader takes for a range.
@@ -58,7 +68,7 @@ static uint32_t call_new(const struct segment *s)
 		if (ht_cas_acq_rel_64(spare, &word, spare_word(word, next))) /* MAPPED */
 			return number;
 	}
-	return mappings_tree_fresh(s);
+	return mappings_tree_fresh(s, MAPPINGS_TREE_CALLS);
 }
 
 static void call_fill(struct ht_mapping *e, const struct ht_mapping *call)
@@ -221,20 +231,60 @@ static uint32_t queue_push(const struct segment *s, const struct ht_mapping *cal
 	return number;
 }
 
+/* Changes whenever a holder gets on. */
+static uint64_t progress_of(const struct ht_header *h)
+{
+	return ht_load_relaxed_64(&h->mapping_changes) +
+	       (ht_load_relaxed_64(&h->mapping_spare) >> 32);
+}
+
+/* Whether to wait once more, the `round`-th time, for a holder. Not again for one that has not got
+ * on since a call waited for it in vain. Relaxed: at worst a call waits once more. */
+static bool may_wait(const struct ht_header *h, unsigned round)
+{
+	static uint64_t given_up;
+
+	if (ht_load_relaxed_64(&given_up) == progress_of(h))
+		return false;
+	if (round < WAITS_MAX)
+		return true;
+	ht_store_relaxed_64(&given_up, progress_of(h));
+	return false;
+}
+
+enum begun { BEGUN_OPEN, BEGUN_QUEUED, BEGUN_LOST };
+
+/* Opens the table for a call, or queues that: then *number is its entry. Lost: there was no room,
+ * and the lock's holder did not make any. */
+static enum begun call_begin(
+	const struct segment *s, const struct ht_mapping *call, uint32_t *number)
+{
+	for (unsigned round = 0;; round++) {
+		*number = 0;
+		if (table_open(s))
+			return BEGUN_OPEN;
+		*number = queue_push(s, call);
+		if (*number != 0)
+			return BEGUN_QUEUED;
+		if (!may_wait(s->header, round))
+			return BEGUN_LOST;
+		kernel_wait(round < YIELDS_MAX ? 0 : SLEEP_NS);
+	}
+}
+
 /* ---- what hooks call ---- */
 
 static struct mappings_taken take(const struct segment *s, const struct ht_mapping *call)
 {
 	struct mappings_taken t = { .asked = call->end - call->start };
+	enum begun begun = call_begin(s, call, &t.queued);
 
-	if (table_open(s)) {
+	t.missed = begun == BEGUN_LOST;
+	if (begun == BEGUN_OPEN) {
 		t.list = call->kind == CALL_TAKE ? mappings_table_take(s, call->start, call->end)
 						 : mappings_table_take_attached(s, call->start);
 		table_close(s);
-		return t;
 	}
-	t.queued = queue_push(s, call);
-	t.missed = t.queued == 0;
 	return t;
 }
 
@@ -258,11 +308,13 @@ static void end(const struct segment *s, const struct mappings_taken *t, bool go
 		.block = t->asked,
 		.before = t->queued,
 		.left = t->list };
+	uint32_t number;
+	enum begun begun = call_begin(s, &call, &number);
 
-	if (table_open(s)) {
+	if (begun == BEGUN_OPEN) {
 		end_apply(s, t->queued, t->list, gone, t->asked);
 		table_close(s);
-	} else if (queue_push(s, &call) == 0) {
+	} else if (begun == BEGUN_LOST) {
 		ht_add_relaxed_64(&s->header->untracked_unmap_bytes, t->asked);
 	}
 }
@@ -292,23 +344,29 @@ void mappings_enter(const struct segment *s, const struct mappings_block *b)
 		.site = b->site,
 		.pool = b->pool,
 		.kind = CALL_ENTER };
+	enum begun begun;
+	uint32_t number;
 
 	if (b->start >= b->end)
 		return;
-	if (table_open(s)) {
+	begun = call_begin(s, &call, &number);
+	if (begun == BEGUN_OPEN) {
 		mappings_table_enter(s, b);
 		table_close(s);
-	} else if (queue_push(s, &call) == 0) {
+	} else if (begun == BEGUN_LOST) {
 		mappings_table_untracked(s, b->kind, b->end - b->start);
 	}
 }
 
 static void pool_gone(const struct segment *s, const struct ht_mapping *call)
 {
-	if (table_open(s)) {
+	uint32_t number;
+	enum begun begun = call_begin(s, call, &number);
+
+	if (begun == BEGUN_OPEN) {
 		pool_apply(s, call);
 		table_close(s);
-	} else if (queue_push(s, call) == 0) {
+	} else if (begun == BEGUN_LOST) {
 		mappings_table_untracked(s, HT_MAPPING_POOL, 0);
 	}
 }

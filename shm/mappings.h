@@ -9,11 +9,13 @@
  * (mappings_enter). A call that fails puts back what was taken. Counts change when it is known how
  * the call ended.
  *
- * Lock: one word, which is only ever tried. Nothing waits: a call that finds it taken, by another
- * thread or by what it interrupted as a signal handler, is queued, and applied by the lock's holder
- * in the order of the queue; that is right, as it was queued before its thread went on to the
- * kernel. Should a holder never return (a thread ended from outside, a handler that left it by
- * longjmp), calls are queued until there is no room, and then counted as untracked.
+ * Lock: one word, which is only ever tried: a call that finds it taken, by another thread or by
+ * what it interrupted as a signal handler, is queued, and applied by the lock's holder in the order
+ * of the queue; that is right, as it was queued before its thread went on to the kernel. Queued
+ * calls have at most half of the table; where there is no room, a call waits until the holder has
+ * made room or is done, for 0.1 s at most. Should a holder never
+ * return (a thread ended from outside, a handler that left it by longjmp), or be stopped, one call
+ * waits, and all are counted as untracked until it gets on.
  */
 #ifndef SHM_MAPPINGS_H
 #define SHM_MAPPINGS_H

@@ -68,11 +68,12 @@ static uint32_t join(const struct segment *s, uint32_t below, uint32_t above)
 	return root;
 }
 
-uint32_t mappings_tree_fresh(const struct segment *s)
+uint32_t mappings_tree_fresh(const struct segment *s, enum mappings_tree_use use)
 {
-	const uint64_t size = sizeof(struct ht_mapping);
+	const uint64_t size = sizeof(struct ht_mapping),
+		       room = segment_capacity(s, HT_REGION_MAPPINGS, size);
 	const struct commit_table table = { &s->header->mappings, HT_REGION_MAPPINGS, size,
-		segment_capacity(s, HT_REGION_MAPPINGS, size) };
+		use == MAPPINGS_TREE_CALLS ? room / 2 : room };
 
 	return commit_take(s, &table);
 }
@@ -82,7 +83,7 @@ uint32_t mappings_tree_new(const struct segment *s)
 	uint32_t number = s->header->mapping_free;
 
 	if (number == 0)
-		return mappings_tree_fresh(s);
+		return mappings_tree_fresh(s, MAPPINGS_TREE_RANGES);
 	s->header->mapping_free = mappings_tree_at(s, number)->left;
 	return number;
 }

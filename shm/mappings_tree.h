@@ -19,8 +19,9 @@ static inline struct ht_mapping *mappings_tree_at(const struct segment *s, uint3
 
 /* A free entry; 0: there is no room. May take memory. */
 uint32_t mappings_tree_new(const struct segment *s);
-/* The same, of those never used: needs no lock. */
-uint32_t mappings_tree_fresh(const struct segment *s);
+/* The same, of those never used: needs no lock. Calls that wait get only the first half of all. */
+enum mappings_tree_use { MAPPINGS_TREE_RANGES, MAPPINGS_TREE_CALLS };
+uint32_t mappings_tree_fresh(const struct segment *s, enum mappings_tree_use use);
 /* Makes an entry free. It is in no tree, list or ring. */
 void mappings_tree_free(const struct segment *s, uint32_t number);
 /* Puts an entry, filled in and in a ring, into the tree. Its range is free there. */

@@ -442,7 +442,7 @@ TEST(half_queued)
 	fixture_close(&f);
 }
 
-/* A holder that never returns costs the entries that are left, and no more. */
+/* A holder that never returns costs half of the entries, and no more. */
 TEST(never_freed)
 {
 	struct fixture f;
@@ -450,7 +450,7 @@ TEST(never_freed)
 
 	fixture_open(&f, SEGMENT_SMALL);
 	sites_make(&f.s);
-	room = segment_capacity(&f.s, HT_REGION_MAPPINGS, sizeof(struct ht_mapping)) - 1;
+	room = segment_capacity(&f.s, HT_REGION_MAPPINGS, sizeof(struct ht_mapping)) / 2 - 1;
 	f.s.header->mapping_lock = 1;
 	while (enter(&f.s, at_page(2 * n), at_page(2 * n + 1), sites[1]))
 		n++;
