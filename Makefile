@@ -165,7 +165,7 @@ NARROW_CFLAGS := -m32 -march=i686 -mtune=generic -mno-sse -mno-mmx -Wno-psabi
 NARROW_OFFSETS = $(if $(filter preload/hooks_map.c,$<),,-D_FILE_OFFSET_BITS=64)
 EXPORTS := $(if $(filter aarch64%,$(MACHINE)),preload/arch/exports_aarch64.map,preload/exports.map)
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
-	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed
+	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=$(EXPORTS)
 
 # ---- what is built --------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ $(B)/view/src/export/html.o $(B)/fuzz/obj/src/export/html.o: $(wildcard src/expo
 
 $(LIB): $(PRELOAD_OBJ) $(EXPORTS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -Wl,--version-script=$(EXPORTS) -o $@ $(PRELOAD_OBJ)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ)
 
 $(B)/so32/%.o: %.c Makefile
 	$(call say,CC.32,$<)
@@ -230,8 +230,8 @@ ifeq ($(NARROW),full)
 $(LIB32): $(NARROW_OBJ) preload/arch/exports_i386.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -m32 $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) \
-		-Wl,--version-script=preload/arch/exports_i386.map -o $@ $(NARROW_OBJ)
+	$(Q)$(CC) -m32 $(CFLAGS_ALL) $(LDFLAGS_ALL) \
+		$(filter-out %$(EXPORTS),$(PRELOAD_LDFLAGS)) -Wl,--version-script=preload/arch/exports_i386.map -o $@ $(NARROW_OBJ)
 else
 $(LIB32): Makefile
 	@echo 'no recorder for 32-bit programs: $(CC) -m32 lacks its libraries (apt-get install gcc-multilib)'

@@ -31,6 +31,13 @@ extern "C" {
 #define HEAPTOP_FIND_(function, name)                                                              \
 	__asm__(".weak heaptop_api_" #name "\n\tmovq heaptop_api_" #name "@GOTPCREL(%%rip), %0"    \
 		: "=r"(function))
+#elif defined(__i386__)
+#define HEAPTOP_FIND_(function, name)                                                              \
+	__asm__(".weak heaptop_api_" #name "\n\tcall 1f\n1:\tpopl %0\n\t"                          \
+		"addl $_GLOBAL_OFFSET_TABLE_+[.-1b], %0\n\tmovl heaptop_api_" #name "@GOT(%0), %0" \
+		: "=r"(function)                                                                   \
+		:                                                                                  \
+		: "cc")
 #else
 #define HEAPTOP_FIND_(function, name) ((void)(function))
 #endif

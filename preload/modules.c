@@ -33,7 +33,7 @@ struct found_object {
 	void *start, *end;
 	struct link_map *link_map;
 	void *eh_frame;
-#ifndef __x86_64__
+#ifdef __i386__
 	void *eh_base;
 #endif
 	unsigned long long reserved[7];

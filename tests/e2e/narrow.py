@@ -69,6 +69,27 @@ def _():
     check_equal(chains(other), chains(wide), "stacks")
 
 
+@case("32-bit: calls on a stack aligned to 4 bytes, in the middle of MMX code")
+def _():
+    done, rep = report([narrow("narrow_odd")])
+    check_equal((done.returncode, done.stderr), (0, b""), "status and stderr")
+    totals = rep["totals"]
+    check_equal((totals["allocs"], totals["frees"], totals["live_bytes"]), (2000, 1000, 24000), "account")
+
+
+@case("32-bit: heaptop.h finds the library")
+def _():
+    done, rep = report([narrow("told")], stdin=b"keep\npause 10\nunpause\nkeep\n")
+    check_equal((done.returncode, done.stderr), (0, b""), "status and stderr")
+    check_equal(rep["totals"]["paused_blocks"], 2 * 10, "paused blocks")
+
+
+@case("32-bit: sampling without numbers of 128 bits")
+def _():
+    done = run([narrow("poisson")])
+    check_equal(done.returncode, 0, done.stdout.decode())
+
+
 def all_of(rep):
     return [rep] + rep["children"]
 

@@ -114,10 +114,17 @@ $(B)/tests/targets/inner/stripped: tests/targets/inner_pool.c $(wildcard tests/t
 
 # The same for i386, where that builds (tests/e2e/narrow.py).
 NARROW_TARGETS := $(if $(filter full,$(NARROW)),$(addprefix $(B)/tests/targets/32/,crash mixed \
-	narrow_stacks truth_apis truth_exit truth_fork truth_jumps truth_queue truth_teardown truth_threads))
+	narrow_odd narrow_stacks told truth_apis truth_exit truth_fork truth_jumps truth_queue truth_teardown truth_threads))
 TEST_EXTRA += $(NARROW_TARGETS)
 $(B)/tests/targets/32/narrow_stacks: private TARGET_CFLAGS += -fPIC -fomit-frame-pointer
 $(NARROW_TARGETS): $(B)/tests/targets/32/%: tests/targets/%.c $(wildcard tests/targets/*.h) Makefile
 	$(call say,CC.32,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -m32 -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm
+
+# The mathematics without numbers of 128 bits.
+TEST_EXTRA += $(if $(filter full,$(NARROW)),$(B)/tests/targets/32/poisson)
+$(B)/tests/targets/32/poisson: tests/unit/shm_poisson.c shm/poisson.c $(wildcard shm/*.h) tests/check.h Makefile
+	$(call say,CC.32,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 -I. -D_GNU_SOURCE $(CFLAGS_TEST) -o $@ $< shm/poisson.c -lm
