@@ -163,7 +163,7 @@ static bool is_known_longer(const struct recorder *r, uint32_t guards)
 struct stack_cache_leaf *ignored_leaf(struct recorder *r, uintptr_t frame, uint32_t function)
 {
 	uint64_t at = frame + CFI_RULE_WORD;
-	const struct unwind_word word = { at, cfi_rule_plain(cfi_rule_word(at)) };
+	const struct unwind_word word = { at, cfi_rule_word(at) };
 	uint32_t site = pcs_have(word.value) && !is_known_longer(r, 1) ? total_of(function) : 0;
 	struct unwind *u = &r->unwind;
 	struct stack_cache_leaf *leaf;
