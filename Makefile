@@ -362,6 +362,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE --lossless -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_matrix.py
+	$(Q)B='$(B)' SOAK=1 tests/e2e/narrow.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_programs.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_scan.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/stacks.py
