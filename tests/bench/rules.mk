@@ -50,7 +50,7 @@ $(BENCH)/steady/tick.o: preload/tick.c tests/bench/steady_cycles.h $(BENCH_DEPS)
 		-include tests/bench/steady_cycles.h -c -o $@ $<
 $(BENCH)/steady/libheaptop.so: $(BENCH)/steady/tick.o $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -Wl,--version-script=$(EXPORTS) -o $@ \
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ \
 		$(patsubst $(B)/so/preload/tick.o,$<,$(PRELOAD_OBJ))
 BENCH_BUILT += $(BENCH)/steady/libheaptop.so
 $(BENCH)/attach_pairs: tests/faults/targets/attach_page.h
