@@ -176,6 +176,31 @@ TEST(what_is_spoilt_stays_inside)
 	free(copy);
 }
 
+/* The byte before the arrays says whether blocks were requested. */
+TEST(blocks_that_were_not_requested_are_none)
+{
+	struct leak_shown shown[2] = { { .lost = LEAK_NONE }, { .lost = LEAK_NONE } };
+	struct leak_result r = { .block = shown, .block_count = 2, .access = { .how = "" } }, out;
+	struct bytes b = { 0 };
+	unsigned taken = 0;
+
+	leak_result_bytes_put(&b, &r);
+	for (size_t i = 0; i < b.len; i++) {
+		struct bytes_cursor c = bytes_begin(&b);
+		uint8_t was = b.data[i];
+
+		b.data[i] = 0;
+		if (leak_result_bytes_get(&c, &out) == 0) {
+			taken += out.block == NULL;
+			CHECK(out.block || out.block_count == 0);
+			leak_result_free(&out);
+		}
+		b.data[i] = was;
+	}
+	CHECK(taken > 0);
+	bytes_free(&b);
+}
+
 TEST(a_failure_crosses_with_its_reason)
 {
 	struct scan_outcome o = { .failed = "no leak scan: it ended\n", .refused = -EPERM }, there;
@@ -195,6 +220,7 @@ int main(void)
 	RUN(what_a_scan_found_comes_back_the_same);
 	RUN(what_is_cut_off_is_refused);
 	RUN(what_is_spoilt_stays_inside);
+	RUN(blocks_that_were_not_requested_are_none);
 	RUN(a_failure_crosses_with_its_reason);
 	bytes_free(&whole);
 	return check_end();

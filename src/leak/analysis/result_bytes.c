@@ -362,6 +362,7 @@ static void parts(struct carrier *c, struct leak_result *r)
 		return;
 	free(r->block);
 	r->block = NULL;
+	r->block_count = 0; /* who sends some all the same is not believed */
 	for (size_t i = 0; i < r->rows; i++)
 		r->row[i].first_block = r->row[i].blocks = 0;
 }
