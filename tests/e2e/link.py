@@ -4,8 +4,8 @@
     python3 link.py [--rate BYTES/S] [--delay MS] [--cut BYTES] [--dead BYTES] [--cut-file PATH] [--dead-file PATH] COMMAND...
 
 --cut ends the connection after so many bytes of the command's output, --dead stops carrying anything then, as a network
-does that is gone, until its input ends. --cut-file and --dead-file do so as soon as that file is there, the latter for
-ever."""
+does that is gone, until its input ends. --cut-file and --dead-file do so as soon as that file is there, the latter until
+its shell has ended."""
 
 import argparse
 import collections
@@ -69,6 +69,7 @@ def is_dead(o, down):
 
 
 def carry(o, child):
+    parent = os.getppid()  # the shell of --via, which the desk ends
     up = Way(0, child.stdin.fileno(), o.rate, o.delay / 1000)
     down = Way(child.stdout.fileno(), 1, o.rate, o.delay / 1000)
     ways = selectors.DefaultSelector()
@@ -87,7 +88,7 @@ def carry(o, child):
                 ways.unregister(way.source)
                 open_ways.discard(way)
         if is_dead(o, down):
-            while o.dead_file or os.read(0, PIECE):  # with a file, until the desk ends us
+            while os.getppid() == parent if o.dead_file else os.read(0, PIECE):
                 time.sleep(0.05)
             return
         up.give(None)
