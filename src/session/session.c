@@ -80,13 +80,16 @@ struct session {
 	struct scanned_sites scanned;
 };
 
-/* Until the library has reported, only the launcher's data are there. */
+/* Until the library has reported, only the launcher's data are there. The command comes last. */
 static void identity_refresh(struct session *s)
 {
+	const struct read_identity *known = &s->identity;
 	struct read_identity now;
 
-	if (s->identity.state != HT_STATE_PREPARED || read_identity(s->segment, &now) != 0 ||
-		now.state == HT_STATE_PREPARED || now.command_bytes == 0)
+	if (known->state != HT_STATE_PREPARED && known->command_bytes != 0)
+		return;
+	if (read_identity(s->segment, &now) != 0 || now.state == HT_STATE_PREPARED ||
+		now.command_bytes == 0)
 		return;
 	s->identity = now;
 	if (s->pid == 0 && !s->far)

@@ -205,6 +205,30 @@ TEST(starting)
 	end();
 }
 
+/* Opened after the library took the segment, and before it wrote what runs. */
+TEST(starting_unnamed)
+{
+	struct snapshot *s;
+	struct ht_header *h;
+
+	make(0, HT_STATE_RUNNING);
+	h = made.s.header;
+	h->command_bytes = 0;
+	h->exe[0] = '\0';
+	open_made();
+	s = tick();
+	CHECK_STR(s->command, "");
+	snapshot_unref(s);
+	memcpy(h->command, "late\0x", 7);
+	h->command_bytes = 7;
+	snprintf(h->exe, sizeof(h->exe), "/bin/late");
+	s = tick();
+	CHECK_STR(s->command, "late x");
+	CHECK_STR(s->exe, "/bin/late");
+	snapshot_unref(s);
+	end();
+}
+
 /* Gone before we came: it says how, as far as it can be known, and its clock stands. */
 TEST(gone)
 {
@@ -436,6 +460,7 @@ int main(void)
 	RUN(histograms);
 	RUN(torn_counters);
 	RUN(starting);
+	RUN(starting_unnamed);
 	RUN(gone);
 	RUN(pid_of_another);
 	RUN(ended);

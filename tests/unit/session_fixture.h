@@ -22,20 +22,32 @@ static inline struct segment_identity own_identity(void)
 	return id;
 }
 
-static inline void begin(uint32_t pid, uint32_t state)
+/* What the session is to read; begin() does both. */
+static inline void make(uint32_t pid, uint32_t state)
 {
-	const struct session_options o = { .debuginfod = false };
 	struct segment_identity id = own_identity();
-	char message[READ_MESSAGE_MAX] = "";
 
 	if (pid)
 		id.pid = pid;
 	made_open(&made, &id);
 	made_fill(&made);
 	made.s.header->state = state;
+}
+
+static inline void open_made(void)
+{
+	const struct session_options o = { .debuginfod = false };
+	char message[READ_MESSAGE_MAX] = "";
+
 	session = session_open(made.path, &o, message);
 	if (!session)
 		made_give_up(message);
+}
+
+static inline void begin(uint32_t pid, uint32_t state)
+{
+	make(pid, state);
+	open_made();
 }
 
 static inline void end(void)
