@@ -210,8 +210,7 @@ static uint32_t freeing_site(struct recorder *r, enum ht_function function)
 
 	if (!r || frame == 0)
 		return 0;
-	leaf = stack_cache_find(
-		&r->guards, stack_cache_root(&r->guards, stack_cache_hash(frame)), frame, function);
+	leaf = stack_cache_find(&r->guards, stack_cache_root(&r->guards, frame), frame, function);
 	return leaf ? leaf->site : event_take_stack(r, frame, function, NULL)->site;
 }
 

@@ -71,10 +71,9 @@ ENTRY(_exit);
 
 TAIL_CALLED static void *malloc_recorded(size_t size)
 {
-	uint64_t ahead = record_ahead(RECORD_FRAME);
 	void *p = next.malloc(size);
 
-	record_alloc_inline(RECORD_FRAME, ahead, p, size, HT_FN_MALLOC);
+	record_alloc_inline(RECORD_FRAME, p, size, HT_FN_MALLOC);
 	return p;
 }
 
@@ -94,7 +93,6 @@ ALIGNED HOOK void *ENTRY_BODY(malloc)(size_t size)
 
 HOOK void *ENTRY_BODY(calloc)(size_t count, size_t size)
 {
-	uint64_t ahead;
 	size_t bytes;
 	void *p;
 
@@ -102,9 +100,8 @@ HOOK void *ENTRY_BODY(calloc)(size_t count, size_t size)
 		bytes = SIZE_MAX; /* the real one will refuse */
 	/* Fresh arena memory is zero. */
 	SPECIAL_FIRST(true, bytes, next.calloc(count, size), next_arena_alloc(bytes, 1));
-	ahead = record_ahead(RECORD_FRAME);
 	p = next.calloc(count, size);
-	record_alloc_ahead(RECORD_FRAME, ahead, p, bytes, HT_FN_CALLOC);
+	record_alloc(RECORD_FRAME, p, bytes, HT_FN_CALLOC);
 	return p;
 }
 

@@ -7,7 +7,7 @@
 
 void hot_alloc_unplaced(struct recorder *r, const struct hot_alloc *a)
 {
-	struct stack_cache_record *root = stack_cache_root(&r->guards, a->ahead);
+	struct stack_cache_record *root = stack_cache_root(&r->guards, a->frame);
 	uint64_t addr = (uint64_t)(uintptr_t)a->p;
 
 	if (addr == 0)

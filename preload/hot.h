@@ -10,11 +10,9 @@
 #include "preload/event.h"
 #include "preload/tick.h"
 
-/* An allocation by `function`. `ahead`: stack_cache_hash of the hook's frame. `checks`: remembered
- * stacks are unwound again, and compared. */
+/* An allocation by `function`. `checks`: remembered stacks are unwound again, and compared. */
 struct hot_alloc {
 	uintptr_t frame;
-	uint64_t ahead;
 	void *p;
 	size_t size;
 	enum ht_function function;
@@ -34,14 +32,6 @@ void hot_alloc_unplaced(struct recorder *r, const struct hot_alloc *a);
 void hot_alloc_written(struct recorder *r, const struct hot_alloc *a);
 void hot_freed_written(struct recorder *r, const struct hot_freed *f);
 
-/* Fetches what an allocation at the frame with this hash begins with: its stack's record, and the
- * line that leads there. Call it before the real allocator: the processor overlaps that with these
- * cache misses, which follow each other. */
-HT_HOT void hot_fetch(const struct recorder *r, uint64_t hash)
-{
-	__builtin_prefetch(stack_cache_root(&r->guards, hash));
-}
-
 /* Finds the leaf of the stack at `frame`. `root`: the first record for that frame. `checks`:
  * remembered stacks are unwound again, and compared. */
 HT_HOT struct stack_cache_leaf *hot_leaf(struct recorder *r, struct stack_cache_record *root,
@@ -59,7 +49,7 @@ HT_HOT struct stack_cache_leaf *hot_leaf(struct recorder *r, struct stack_cache_
  * values to write: so the processor overlaps the two cache misses. */
 HT_HOT struct stack_cache_leaf *hot_alloc_counted(struct recorder *r, const struct hot_alloc *a)
 {
-	struct stack_cache_record *root = stack_cache_root(&r->guards, a->ahead);
+	struct stack_cache_record *root = stack_cache_root(&r->guards, a->frame);
 	uint64_t addr = (uint64_t)(uintptr_t)a->p, *entry;
 	struct counter_found found;
 	struct stack_cache_leaf *leaf;

@@ -37,8 +37,8 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	struct counter_owner *o = r ? &r->counters : &recorder_shared;
 	struct poisson_weight w = poisson_weight(addr, size, rate);
 	struct live_block old[LIVE_MISSED_MAX], b = { .size = size };
-	uint32_t site = r ? hot_leaf(r, stack_cache_root(&r->guards, stack_cache_hash(frame)),
-				    frame, function, unwind_checks())
+	uint32_t site = r ? hot_leaf(r, stack_cache_root(&r->guards, frame), frame, function,
+				    unwind_checks())
 					->site
 			  : 0;
 	unsigned missed;
@@ -93,8 +93,8 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 	else if (rate != 0)
 		alloc_sampled(r, frame, p, size, function, rate);
 	else if (r)
-		hot_alloc_recorded(r, &(struct hot_alloc){ frame, stack_cache_hash(frame), p, size,
-					      function, unwind_checks() });
+		hot_alloc_recorded(
+			r, &(struct hot_alloc){ frame, p, size, function, unwind_checks() });
 	else
 		alloc_shared(p, size);
 	sample_time_end(measured, p != NULL);
@@ -205,23 +205,16 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	record_alloc_inline(frame, stack_cache_hash(frame), p, size, function);
+	record_alloc_inline(frame, p, size, function);
 }
 
 void *record_malloc(uintptr_t frame, size_t size, enum ht_function function)
 {
-	uint64_t ahead = record_ahead(frame);
 	void *p = next.malloc(size ? size : 1);
 
 	if (__builtin_expect(p != NULL, 1))
-		record_alloc_inline(frame, ahead, p, size, function);
+		record_alloc_inline(frame, p, size, function);
 	return p;
-}
-
-void record_alloc_ahead(
-	uintptr_t frame, uint64_t ahead, void *p, size_t size, enum ht_function function)
-{
-	record_alloc_inline(frame, ahead, p, size, function);
 }
 
 /* Takes a block out of the live table, which `function` frees. */
@@ -419,7 +412,6 @@ void record_realloc_begin(
 	}
 	m->recording = true;
 	in_realloc_begin();
-	hot_fetch(r, stack_cache_hash(frame));
 	realloc_take(r, m, p, function);
 	reentry_suspend(r, frame);
 }
@@ -500,8 +492,7 @@ void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, voi
 	else
 		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block, function);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
-	hot_alloc_recorded(
-		r, &(struct hot_alloc){ frame, stack_cache_hash(frame), q, size, function, false });
+	hot_alloc_recorded(r, &(struct hot_alloc){ frame, q, size, function, false });
 	in_realloc_end(0);
 	reentry_end(r);
 }

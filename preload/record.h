@@ -16,9 +16,6 @@
 
 /* The allocator returned `p` for a request of `size` bytes; NULL counts as a failure. */
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);
-/* The same where record_ahead was called before the allocator. `ahead`: what that returned. */
-void record_alloc_ahead(
-	uintptr_t frame, uint64_t ahead, void *p, size_t size, enum ht_function function);
 /* Calls the next malloc for `function`, and records the block; NULL: nothing is recorded. */
 void *record_malloc(uintptr_t frame, size_t size, enum ht_function function);
 /* The program frees `p`, which may be NULL. False: it is the bootstrap arena's and must not go to
@@ -59,27 +56,8 @@ void record_realloc_failed(
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);
 bool record_free_slow(uintptr_t frame, void *p, enum ht_function function, uint64_t want);
 
-/* Before the allocator is called: fetches the memory that recording needs first. With the guard
- * held, since a handler's hook may move that memory, and a forked child gives it up. */
-HT_HOT uint64_t record_ahead(uintptr_t frame)
-{
-	struct state_thread *t = &state_thread;
-	uint64_t hash = stack_cache_hash(frame);
-
-	if (__builtin_expect(t->busy == 0, 1)) {
-		t->busy = frame;
-		ht_fence_handler();
-		if (__builtin_expect(t->recorder != NULL, 1))
-			hot_fetch(t->recorder, hash);
-		ht_fence_handler();
-		t->busy = 0;
-	}
-	return hash;
-}
-
-/* record_alloc_ahead, inline: for the hottest hooks. */
-HT_HOT void record_alloc_inline(
-	uintptr_t frame, uint64_t ahead, void *p, size_t size, enum ht_function function)
+/* record_alloc, inline: for the hottest hooks. */
+HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	struct recorder *r = reentry_begin(frame);
 
@@ -87,7 +65,7 @@ HT_HOT void record_alloc_inline(
 		record_alloc_slow(frame, p, size, function);
 		return;
 	}
-	hot_alloc_recorded(r, &(struct hot_alloc){ frame, ahead, p, size, function, false });
+	hot_alloc_recorded(r, &(struct hot_alloc){ frame, p, size, function, false });
 	reentry_end(r);
 }
 

@@ -134,8 +134,7 @@ static uint32_t site_take(uintptr_t frame, uint32_t function)
 	if (!r)
 		return 0;
 	tick_count(r);
-	return hot_leaf(r, stack_cache_root(&r->guards, stack_cache_hash(frame)), frame, function,
-		unwind_checks())
+	return hot_leaf(r, stack_cache_root(&r->guards, frame), frame, function, unwind_checks())
 		->site;
 }
 

@@ -86,16 +86,12 @@ HT_HOT struct stack_cache_record *stack_cache_at(const struct stack_cache *g, ui
 	return (struct stack_cache_record *)(void *)(g->arena + (uint32_t)at);
 }
 
-/* stack_cache_root_hash of the stack at `frame`. */
-HT_HOT uint64_t stack_cache_hash(uintptr_t frame)
+/* The root of the stacks at `frame`, if there is one. */
+HT_HOT struct stack_cache_record *stack_cache_root(const struct stack_cache *g, uintptr_t frame)
 {
-	return stack_cache_root_hash(frame, ((const uintptr_t *)frame)[1]);
-}
+	uint64_t first = ((const uintptr_t *)frame)[1];
 
-/* The root of the stacks at the frame with this hash, if there is one. */
-HT_HOT struct stack_cache_record *stack_cache_root(const struct stack_cache *g, uint64_t hash)
-{
-	return stack_cache_at(g, g->roots[hash & g->root_mask]);
+	return stack_cache_at(g, g->roots[stack_cache_root_hash(frame, first) & g->root_mask]);
 }
 
 HT_HOT bool stack_cache_differ(uintptr_t frame, uint64_t at, uint64_t value)

@@ -145,7 +145,7 @@ static struct stack_cache_leaf *find(struct stack_cache *g, uint32_t function)
 {
 	uintptr_t frame = (uintptr_t)(stack + top);
 
-	return stack_cache_find(g, stack_cache_root(g, stack_cache_hash(frame)), frame, function);
+	return stack_cache_find(g, stack_cache_root(g, frame), frame, function);
 }
 
 struct tally {
@@ -434,7 +434,7 @@ TEST(roots_in_one_slot)
 
 		allocate(&g, HT_FN_MALLOC, &t);
 		if (i > 1)
-			CHECK_INT(stack_cache_root(&g, stack_cache_hash(frame))->key,
+			CHECK_INT(stack_cache_root(&g, frame)->key,
 				stack_cache_key(frame, HT_FN_MALLOC));
 		top = i % 3 ? top : 2 - top;
 	}
