@@ -53,22 +53,28 @@ static inline void ht_store_whole(void *p, uint64_t v)
 #define HT_STORE(p, v, order) __atomic_store_n(p, v, order)
 #endif
 
+/* Words of 8 bytes lie at multiples of 8, which i386 does not demand of its own: without that clang
+ * would call a library. */
+typedef uint8_t ht_aligned_8;
+typedef uint32_t ht_aligned_32;
+typedef uint64_t ht_aligned_64 __attribute__((aligned(8)));
+
 /* clang-format off */
 #define HT_ATOMIC_TYPE(T, S)                                                                       \
 	static inline T ht_load_relaxed_##S(const T *p) { return (T)HT_LOAD(p, __ATOMIC_RELAXED); }  \
 	static inline T ht_load_acquire_##S(const T *p) { return (T)HT_LOAD(p, __ATOMIC_ACQUIRE); }  \
 	static inline void ht_store_relaxed_##S(T *p, T v) { HT_STORE(p, v, __ATOMIC_RELAXED); }  \
 	static inline void ht_store_release_##S(T *p, T v) { HT_STORE(p, v, __ATOMIC_RELEASE); }  \
-	static inline T ht_add_relaxed_##S(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); } \
-	static inline T ht_or_relaxed_##S(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }  \
+	static inline T ht_add_relaxed_##S(T *p, T v) { return __atomic_fetch_add((ht_aligned_##S *)p, v, __ATOMIC_RELAXED); } \
+	static inline T ht_or_relaxed_##S(T *p, T v) { return __atomic_fetch_or((ht_aligned_##S *)p, v, __ATOMIC_RELAXED); }  \
 	/* Acquires on success and on failure; *expected gets the value found. */                     \
 	static inline bool ht_cas_acquire_##S(T *p, T *expected, T v)                                     \
-	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE); } \
+	{ return __atomic_compare_exchange_n((ht_aligned_##S *)p, expected, v, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE); } \
 	/* Releases on success; acquires both ways. */                                                \
 	static inline bool ht_cas_acq_rel_##S(T *p, T *expected, T v)                                     \
-	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); } \
+	{ return __atomic_compare_exchange_n((ht_aligned_##S *)p, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); } \
 	static inline bool ht_cas_relaxed_##S(T *p, T *expected, T v)                                     \
-	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); }
+	{ return __atomic_compare_exchange_n((ht_aligned_##S *)p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); }
 /* clang-format on */
 
 HT_ATOMIC_TYPE(uint8_t, 8)
