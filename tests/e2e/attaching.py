@@ -156,7 +156,7 @@ def turned():
     asked.ask("drop 20")
     status, out, err = finish(viewer("-b", "-n", "1", "-s", "freedshare", "-F", '"before attach"', "-a", asked.pid), asked)
     check_equal(status, 0, err)
-    rows = re.findall(r" ([0-9.]+) \S+ attach, <= (\S+ \S+)", out)
+    rows = re.findall(r" ([0-9.]+) \S+ attach, <=(\S+ \S+)", out)
     check("FREED%" in out and len(rows) > 2, out)
     check_equal({(share, size) for share, size in rows if share != "0"}, {("40.0", "1 KB")}, "what has turned over")
     detach(asked.pid)
