@@ -111,22 +111,24 @@ static uint64_t file_offset(const struct reader *r, uint64_t vaddr)
 	return 0;
 }
 
-/* Reads the program headers of a file of 32 bits. */
+/* Reads the program headers of a file of 32 bits, one by one: few programs have any. */
 static bool narrow_headers_read(struct reader *r)
 {
-	Elf32_Phdr p[SEGMENTS_MAX];
+	Elf32_Phdr p;
 	Elf32_Ehdr h;
 
-	if (!read_at(r->fd, &h, sizeof(h), 0) || h.e_phentsize != sizeof(p[0]) ||
-		h.e_phnum > SEGMENTS_MAX || !h.e_phnum ||
-		!read_at(r->fd, p, h.e_phnum * sizeof(p[0]), h.e_phoff))
+	if (!read_at(r->fd, &h, sizeof(h), 0) || h.e_phentsize != sizeof(p) ||
+		h.e_phnum > SEGMENTS_MAX || !h.e_phnum)
 		return false;
 	r->count = h.e_phnum;
-	for (unsigned i = 0; i < r->count; i++)
-		r->segments[i] = (ElfW(Phdr)){ .p_type = p[i].p_type,
-			.p_offset = p[i].p_offset,
-			.p_vaddr = p[i].p_vaddr,
-			.p_filesz = p[i].p_filesz };
+	for (unsigned i = 0; i < r->count; i++) {
+		if (!read_at(r->fd, &p, sizeof(p), (uint64_t)h.e_phoff + i * sizeof(p)))
+			return false;
+		r->segments[i] = (ElfW(Phdr)){ .p_type = p.p_type,
+			.p_offset = p.p_offset,
+			.p_vaddr = p.p_vaddr,
+			.p_filesz = p.p_filesz };
+	}
 	return true;
 }
 

@@ -107,9 +107,9 @@ static bool near(const char *library, const char *name, char *out, size_t cap)
 
 bool target_library_narrow(void)
 {
-	char library[PATH_MAX], path[PATH_MAX], ignored[TARGET_MESSAGE_MAX];
+	char path[PATH_MAX], ignored[TARGET_MESSAGE_MAX];
 
-	if (!found[0] && target_library_find(library, sizeof(library), ignored) != 0)
+	if (!found[0] && target_library_find(path, sizeof(path), ignored) != 0)
 		return false;
 	return near(found, BY_CLASS, path, sizeof(path)) && near(found, NARROW, path, sizeof(path));
 }

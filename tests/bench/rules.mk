@@ -58,8 +58,7 @@ $(BENCH)/attach_pairs: tests/faults/targets/attach_page.h
 SHM_PLAIN := $(SHM_SRC:%.c=$(B)/stress/plain/%.o)
 $(BENCH)/live_table: $(SHM_PLAIN)
 
-# It takes six seconds to build, and no test runs it.
-TEST_EXTRA += $(filter-out %/allocbound,$(BENCH_BUILT))
+TEST_EXTRA += $(BENCH_BUILT)
 
 .PHONY: bench bench-programs bench-readme bench-instructions bench-attach
 bench: all $(BENCH_BUILT) $(BENCH)/stacks-wide $(B)/tests/targets/many_sites

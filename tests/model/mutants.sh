@@ -313,7 +313,7 @@ mutant space "the tail is opened" mapping.c 's/end : end - TAIL_BYTES/end : end/
 mutant ring "release is relaxed" atomic.h 's/__ATOMIC_RELEASE\); \}/__ATOMIC_RELAXED); }/g' ring
 mutant ring "a release fence is none" atomic.h 's/fence\(__ATOMIC_RELEASE/fence(__ATOMIC_RELAXED/' ring
 mutant ring "an acquire fence is none" atomic.h 's/fence\(__ATOMIC_ACQUIRE/fence(__ATOMIC_RELAXED/' ring
-mutant stack "acquire is relaxed" atomic.h 's/load_n\(p, __ATOMIC_ACQUIRE/load_n(p, __ATOMIC_RELAXED/' 'stack stack_index'
+mutant stack "acquire is relaxed" atomic.h 's/HT_LOAD\(p, __ATOMIC_ACQUIRE/HT_LOAD(p, __ATOMIC_RELAXED/' 'stack stack_index'
 mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' 'stack stack_index'
 mutant levels "a swap that should acquire is relaxed" atomic.h \
 	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live_overflow
