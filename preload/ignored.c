@@ -20,6 +20,8 @@
 static uint64_t pcs[PCS]; /* 0: free */
 static uint32_t pcs_round; /* header.ignore_round that they are of */
 static uint32_t pcs_busy; /* a thread fills the table */
+/* None of these was ever written. In .data, whose pages are there at a start; these are not. */
+static uint32_t pcs_new = 1;
 
 /* ---- the table ---- */
 
@@ -89,6 +91,8 @@ static void pcs_fill(void)
 
 void ignored_start(void)
 {
+	if (ht_load_relaxed_32(&pcs_new))
+		return;
 	pcs_clear();
 	ht_store_relaxed_32(&pcs_round, 0);
 	ht_store_relaxed_32(&pcs_busy, 0);
@@ -96,6 +100,7 @@ void ignored_start(void)
 
 void ignored_forked(void)
 {
+	ht_store_relaxed_32(&pcs_new, 0);
 	ht_store_relaxed_32(&pcs_round, ignored_round());
 	ht_store_relaxed_32(&pcs_busy, 0);
 }
@@ -107,6 +112,7 @@ void ignored_serve(struct recorder *r)
 	uint32_t round = ignored_round(), free = 0;
 
 	if (ht_load_relaxed_32(&pcs_round) != round) {
+		ht_store_relaxed_32(&pcs_new, 0);
 		if (!ht_cas_acquire_32(&pcs_busy, &free, 1)) /* FILLED */
 			return; /* at the next opportunity */
 		if (round == HT_IGNORE_NOTHING)
