@@ -3,6 +3,7 @@
 #include "src/target/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -119,16 +120,23 @@ void output_press(struct output *o, enum term_press key)
 
 /* ---- a program that outlives us ---- */
 
-static void close_others(int fd)
+static int close_between(int after, int before)
+{
+	if (before - after < 2)
+		return 0;
+	return close_range((unsigned)after + 1, (unsigned)before - 1, 0);
+}
+
+static void close_others(int low, int high)
 {
 	struct rlimit most = { .rlim_cur = 1024 };
 
-	if ((fd == 0 || close_range(0, (unsigned)fd - 1, 0) == 0) &&
-		close_range((unsigned)fd + 1, ~0u, 0) == 0)
+	if (close_between(-1, low) == 0 && close_between(low, high) == 0 &&
+		close_range((unsigned)high + 1, ~0u, 0) == 0)
 		return;
 	getrlimit(RLIMIT_NOFILE, &most); /* a kernel before Linux 5.9 */
 	for (int other = 0; (rlim_t)other < most.rlim_cur; other++)
-		if (other != fd)
+		if (other != low && other != high)
 			close(other);
 }
 
@@ -146,12 +154,40 @@ static void drain(int fd)
 	}
 }
 
+/*
+ * The new process shares the locks of our files until it has closed them, and nobody removes a
+ * segment that is locked. So it closes its end of `closed` after all others, and we wait for that.
+ */
+static void closed_await(int closed[2])
+{
+	char none;
+
+	close(closed[1]);
+	while (read(closed[0], &none, 1) < 0 && errno == EINTR)
+		;
+	close(closed[0]);
+}
+
+static void closed_say(int fd, int closed)
+{
+	if (closed < 0) {
+		close_others(fd, fd);
+		return;
+	}
+	close_others(fd < closed ? fd : closed, fd < closed ? closed : fd);
+	close(closed);
+}
+
 void output_leave(int fd, pid_t program)
 {
 	char what[128];
 	char line[256];
+	int closed[2] = { -1, -1 };
+	bool waits = pipe2(closed, O_CLOEXEC) == 0; /* without: locks may stay for a moment */
 	pid_t pid = fork();
 
+	if (pid != 0 && waits)
+		closed_await(closed);
 	if (pid > 0)
 		return;
 	if (pid < 0) {
@@ -165,7 +201,7 @@ void output_leave(int fd, pid_t program)
 	}
 	setsid();
 	signal(SIGHUP, SIG_IGN);
-	close_others(fd);
+	closed_say(fd, closed[1]);
 	drain(fd);
 	_exit(0);
 }

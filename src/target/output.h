@@ -32,8 +32,8 @@ void output_press(struct output *o, enum term_press key);
 /*
  * For a program that outlives the viewer and uses the terminal whose master side is `fd`. A
  * separate process keeps reading it, since closing it would hang up the program, and not reading it
- * would block the program. If that process cannot be made, the viewer stays until the program ends,
- * and says so.
+ * would block the program. When this returns, that process has no other file of ours open, and so
+ * none of their locks. If it cannot be made, the viewer stays until the program ends, and says so.
  */
 void output_leave(int fd, pid_t program);
 

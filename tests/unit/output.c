@@ -2,8 +2,11 @@
 /* A program's terminal: what it shows of logs, prompts, progress bars and full-screen programs, and
  * what it says to the program. */
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 #include "src/target/output.h"
@@ -297,6 +300,28 @@ TEST(keyboard)
 	close(master);
 }
 
+/* Stands for libc's: the process that stays is slow. */
+int close_range(unsigned first, unsigned last, int flags)
+{
+	poll(NULL, 0, 100);
+	return (int)syscall(SYS_close_range, first, last, flags);
+}
+
+/* Locks of the viewer's files end with the viewer, though a process of it stays. */
+TEST(left)
+{
+	int pty[2], file = open(".", O_RDONLY | O_CLOEXEC), again = open(".", O_RDONLY | O_CLOEXEC);
+
+	CHECK_INT(pipe2(pty, O_CLOEXEC), 0);
+	CHECK_INT(flock(file, LOCK_SH), 0);
+	output_leave(pty[0], getpid());
+	close(file);
+	CHECK_INT(flock(again, LOCK_EX | LOCK_NB), 0);
+	close(again);
+	close(pty[0]);
+	close(pty[1]); /* so that process ends */
+}
+
 int main(void)
 {
 	RUN(lines);
@@ -310,5 +335,6 @@ int main(void)
 	RUN(end_of_output);
 	RUN(terminal);
 	RUN(keyboard);
+	RUN(left);
 	return check_end();
 }
