@@ -41,21 +41,41 @@ void sampling_leave(struct sampling *s, struct read_segment *segment)
 	s->request.given = false;
 }
 
-/*
- * The cost of recording since the last reading: the number of events, times the mean cost of those
- * measured since then, or, if none was, since the start.
- */
+/* The mean cost of an event is remembered as that of so many. */
+#define MEAN_EVENTS 256.0
+/* Until so many sampled events are timed, the cost that is expected of one counts, too: few are
+ * timed at coarse rates, and one in which the program lost its processor is a long one. */
+#define EXPECTED_EVENTS 16.0
+
+/* The mean cost of an event in the present mode, exact or sampled; 0: unknown. */
+static double mean_cost(struct sampling *s, const struct read_totals *t)
+{
+	bool sampled = t->sample_bytes != 0;
+
+	if (s->mean_sampled != sampled) { /* this reading is partly of the mode before */
+		s->mean_sampled = sampled;
+		s->mean_events = sampled ? EXPECTED_EVENTS : 0;
+		s->mean_ns = s->mean_events * SAMPLING_CONTROL_SAMPLED_NS;
+	} else {
+		s->mean_events += (double)(t->timed_events - s->timed_events);
+		s->mean_ns += (double)(t->timed_ns - s->timed_ns);
+	}
+	if (s->mean_events > MEAN_EVENTS) {
+		s->mean_ns *= MEAN_EVENTS / s->mean_events;
+		s->mean_events = MEAN_EVENTS;
+	}
+	if (s->mean_events > 0)
+		return s->mean_ns / s->mean_events;
+	return t->timed_events ? (double)t->timed_ns / (double)t->timed_events : 0;
+}
+
+/* The cost of recording since the last reading: the number of events, times their mean cost. */
 static void cost_add(struct sampling *s, const struct read_totals *t)
 {
-	double events = (double)(t->timed_events - s->timed_events);
-	double ns = (double)(t->timed_ns - s->timed_ns);
+	double mean = mean_cost(s, t);
 
-	if (events == 0) {
-		events = (double)t->timed_events;
-		ns = (double)t->timed_ns;
-	}
-	if (events > 0 && s->recorded && t->events > s->recorded)
-		s->cost_ns += (uint64_t)(ns / events * (double)(t->events - s->recorded));
+	if (s->recorded && t->events > s->recorded)
+		s->cost_ns += (uint64_t)(mean * (double)(t->events - s->recorded));
 	s->recorded = t->events;
 	s->timed_events = t->timed_events;
 	s->timed_ns = t->timed_ns;

@@ -15,6 +15,8 @@ struct sampling {
 	struct sampling_control steer;
 	uint64_t recorded, timed_events, timed_ns; /* at the last reading */
 	uint64_t cost_ns; /* of all events recorded since the first reading */
+	double mean_events, mean_ns; /* timed lately, and their time: for the mean of one */
+	bool mean_sampled; /* while sampling */
 	char text[96]; /* the notice */
 };
 

@@ -28,7 +28,6 @@
 #define AIM_PART	 0.5 /* of the limit: the cost that the first rate aims at */
 #define RECORDED_LEAST	 256u /* events: fewer give no reliable mean cost */
 #define EVENT_COST_NS	 300.0 /* of one event, before we know better: a stack never seen before */
-#define SAMPLED_COST_NS	 1000.0 /* of a sampled event: nothing it needs is in the cache */
 /* The approximate cost of passing through a hook, recorded or not; too little to be measured. */
 #define PASS_COST_NS 1.0
 /* The least time that an event takes the program itself: the fastest allocators need it. */
@@ -148,18 +147,21 @@ static uint64_t first_rate(const struct sampling_control *s, double limit, const
 {
 	double bytes = grown(s->last.alloc_bytes, now->alloc_bytes);
 
-	return rate_between(2 * bytes * SAMPLED_COST_NS / (limit * AIM_PART * c->own_ns));
+	return rate_between(
+		2 * bytes * SAMPLING_CONTROL_SAMPLED_NS / (limit * AIM_PART * c->own_ns));
 }
 
 static uint64_t cheaper(const struct sampling_control *s, double limit, const struct cost *c,
 	const struct sampling_reading *now)
 {
+	double worth = fmax(limit * WORTH_PART, c->passing * WORTH_OF_PASSING);
+	bool far_above = c->recording > 2 * limit && c->recording >= 2 * worth;
+
 	if (now->bytes == 0)
 		return first_rate(s, limit, c, now);
-	if (now->bytes >= RATE_MOST ||
-		c->recording < fmax(limit * WORTH_PART, c->passing * WORTH_OF_PASSING))
+	if (now->bytes >= RATE_MOST || c->recording < worth)
 		return now->bytes;
-	return rate_between((double)now->bytes * (c->recording > 2 * limit ? 4 : 2));
+	return rate_between((double)now->bytes * (far_above ? 4 : 2));
 }
 
 static uint64_t finer(

@@ -13,6 +13,8 @@
 
 #define SAMPLING_CONTROL_AUTO_LIMIT                                                                \
 	0.05 /* of "--sample auto", as a fraction of the program's own time */
+/* The approximate cost of a sampled event: nothing it needs is in the cache. */
+#define SAMPLING_CONTROL_SAMPLED_NS 1000.0
 
 struct sampling_request {
 	bool given; /* false: leave the program as it is */
