@@ -204,6 +204,20 @@ TEST(nothing_but_malloc)
 	}
 }
 
+/* Far above the limit, but a rate twice as coarse leaves no more than recording is worth. */
+TEST(no_coarser_than_is_worth_it)
+{
+	struct sampling_control steer = { 0 };
+	struct sampling_request request = { .given = true, .limit = 0.005 };
+	struct sampling_reading r = { .bytes = 4 << 20 };
+
+	CHECK_INT(sampling_control_update(&steer, &request, &r), 4 << 20);
+	r.cpu_ns = 1000000000;
+	r.events = 200000000; /* 200 ms of passing: 10 ms of recording are worth it */
+	r.cost_ns = 15000000;
+	CHECK_INT(sampling_control_update(&steer, &request, &r), 8 << 20);
+}
+
 TEST(without_a_limit_only_the_cost_is_told)
 {
 	struct world w = begin(&busy, 0);
@@ -313,6 +327,7 @@ int main(void)
 	RUN(limits_are_kept);
 	RUN(the_impossible_is_not_paid_for);
 	RUN(nothing_but_malloc);
+	RUN(no_coarser_than_is_worth_it);
 	RUN(without_a_limit_only_the_cost_is_told);
 	RUN(torn_readings);
 	RUN(rates_are_read);
