@@ -146,10 +146,12 @@ static void drain(int fd)
 
 	for (;;) {
 		struct pollfd p = { fd, POLLIN, 0 };
+		ssize_t got;
 
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
 			break;
-		if (read(fd, buf, sizeof(buf)) <= 0 && errno != EAGAIN && errno != EINTR)
+		got = read(fd, buf, sizeof(buf));
+		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 			break;
 	}
 }

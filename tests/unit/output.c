@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A program's terminal: what it shows of logs, prompts, progress bars and full-screen programs, and
  * what it says to the program. */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 #include "src/target/output.h"
@@ -314,12 +316,14 @@ TEST(left)
 
 	CHECK_INT(pipe2(pty, O_CLOEXEC), 0);
 	CHECK_INT(flock(file, LOCK_SH), 0);
+	errno = EAGAIN; /* of an earlier call */
 	output_leave(pty[0], getpid());
 	close(file);
 	CHECK_INT(flock(again, LOCK_EX | LOCK_NB), 0);
 	close(again);
 	close(pty[0]);
 	close(pty[1]); /* so that process ends */
+	CHECK(waitpid(-1, NULL, 0) > 0);
 }
 
 int main(void)
