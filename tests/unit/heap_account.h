@@ -124,22 +124,32 @@ static void brk_take(void)
 }
 
 /* Memory of the program's own right below a chunk with a mapping, as much as fits there: the kernel
- * makes one mapping of both, which does not begin with the chunk. */
-static uint64_t chunk_underlay(void)
+ * makes one mapping of both, which does not begin with the chunk. Returns how much. */
+static size_t underlay_of(uintptr_t chunk)
 {
 	size_t bytes = (size_t)128 << 20;
 	void *got = MAP_FAILED;
 
-	free(slots[1][1]);
-	slots[1][1] = malloc((size_t)40 << 20); /* more than any threshold of malloc's */
 	for (; got == MAP_FAILED && bytes > 4096; bytes -= bytes / 4 / 4096 * 4096 + 4096)
-		got = mmap((void *)((uintptr_t)slots[1][1] - 16 - bytes), bytes,
-			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-			-1, 0);
+		got = mmap((void *)(chunk - bytes), bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (got == MAP_FAILED)
 		return 0;
-	bytes = (uintptr_t)slots[1][1] - 16 - (uintptr_t)got;
-	memset(got, 1, bytes);
+	memset(got, 1, chunk - (uintptr_t)got);
+	return chunk - (uintptr_t)got;
+}
+
+/* That of the last of some chunks. A chunk that lies just above another mapping fills the gap that
+ * it was put into, so the next one lies elsewhere. */
+static uint64_t chunk_underlay(void)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 1; bytes <= 4u << 20 && i < 16; i++) {
+		free(slots[1][i]);
+		slots[1][i] = malloc((size_t)40 << 20); /* more than any threshold of malloc's */
+		bytes = underlay_of((uintptr_t)slots[1][i] - 16);
+	}
 	return bytes;
 }
 
