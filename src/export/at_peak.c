@@ -36,9 +36,7 @@ static void title(struct strbuf *out, const struct snap_totals *t)
 static void rows(struct strbuf *out, const struct snapshot *s, const uint32_t *order, size_t shown,
 	const struct export_options *o)
 {
-	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.names = o->names,
-		.show_hidden = o->show_hidden };
+	struct row_style style = site_title_style(o);
 	struct twins *twins = malloc(sizeof(*twins));
 	char twin[TWINS_TEXT];
 

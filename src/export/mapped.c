@@ -89,9 +89,7 @@ static void row(struct strbuf *out, const struct snap_site *site, const struct r
 static void rows(struct strbuf *out, const struct snapshot *m, const uint32_t *order, bool pools,
 	const struct export_options *o)
 {
-	struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.names = o->names,
-		.show_hidden = o->show_hidden };
+	struct row_style style = site_title_style(o);
 	struct twins *twins = malloc(sizeof(*twins));
 	char twin[TWINS_TEXT];
 	size_t shown = 0;

@@ -31,9 +31,7 @@ static void memory_parts(struct strbuf *out, const struct map_account *a)
 static void memory_pins(struct strbuf *out, const struct snapshot *s, const struct map_account *a,
 	const struct export_options *o)
 {
-	const struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.names = o->names,
-		.show_hidden = o->show_hidden };
+	const struct row_style style = site_title_style(o);
 	char pages[UNITS_MAX + 8], bytes[UNITS_MAX], live[UNITS_MAX];
 
 	if (!a->pins)
@@ -61,9 +59,7 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 static void memory_sites(struct strbuf *out, const struct snapshot *s, const struct map_account *a,
 	const struct export_options *o)
 {
-	const struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.names = o->names,
-		.show_hidden = o->show_hidden };
+	const struct row_style style = site_title_style(o);
 	char rss[UNITS_MAX], size[UNITS_MAX];
 
 	for (unsigned i = 0; i < a->sites && i < TEXT_SITES && a->site[i].rss_bytes; i++) {

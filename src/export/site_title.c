@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+struct row_style site_title_style(const struct export_options *o)
+{
+	return (struct row_style){ .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.names = o->names,
+		.show_hidden = o->show_hidden };
+}
+
 void site_title(struct strbuf *out, const struct snap_site *site, const struct row_style *style)
 {
 	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];

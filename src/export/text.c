@@ -341,9 +341,7 @@ void text_stack(struct strbuf *out, const struct snap_site *site, const struct e
 static void text_group(
 	struct strbuf *out, const struct snap_site *site, const struct export_options *o)
 {
-	struct row_style style = {
-		.glyphs = text_glyphs(o), .names = o->names, .show_hidden = o->show_hidden
-	};
+	const struct row_style style = site_title_style(o);
 	char count[UNITS_MAX + 8];
 
 	strbuf_printf(out, "     %s call site%s\n", units_exact(count, site->group->sites),
