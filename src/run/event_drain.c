@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "src/run/event_stream.h"
+#include "src/run/segment_watch.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
@@ -28,28 +28,18 @@
 #define IDLE_EVENTS  (HT_RING_EVENTS / 8) /* one with fewer by a longer one */
 #define STATE_NS     20000000u /* between two looks at what the screen shows of us */
 #define SEED_NAP_NS  20000000u /* until running threads have noticed that events are wanted */
-#define MADE_NS	     1000000000u /* a segment that is not complete by then never will be */
 #define OVER_EVERY   250u /* readings between two searches for images that have ended */
-#define NEW_MAX	     64u
-
-/* A segment that is being made. */
-struct fresh {
-	char name[128]; /* "": none */
-	uint64_t since_ns;
-};
 
 struct event_drain {
 	struct event_drain_options options;
-	char directory[HT_PATH_MAX];
+	struct segment_watch *watch; /* NULL: there is only one image */
 	uint64_t family; /* of the launch; 0: there is only one image */
-	int inotify; /* -1: none */
 	struct event_writer *writer;
 	struct event_stream **streams; /* the first one stays until the end */
 	size_t nstreams, stream_room;
 	struct event_stream_end *ends; /* of those that are over */
 	size_t nends, end_room;
-	uint32_t next_number;
-	struct fresh fresh[NEW_MAX];
+	uint32_t next_number, unopened;
 	struct read_identity identity; /* of one of them: too large for the stack */
 	uint64_t since_ns, renewed_ns, shown_ns, passes;
 	int error;
@@ -111,65 +101,6 @@ static void over_end(struct event_drain *d)
 			stream_end(d, i - 1);
 }
 
-/* Opens a new segment if it is complete, and of our launch. False: not yet. */
-static bool fresh_try(struct event_drain *d, struct fresh *f)
-{
-	char path[HT_PATH_MAX + sizeof(f->name) + 1], message[READ_MESSAGE_MAX];
-	const struct read_identity *id = &d->identity;
-
-	snprintf(path, sizeof(path), "%s/%s", d->directory, f->name);
-	if (read_identity_of_file(path, &d->identity, message) != 0)
-		return false;
-	if (id->family == d->family && id->state != HT_STATE_PREPARED)
-		(void)stream_add(d, path, message);
-	return id->state != HT_STATE_PREPARED || id->family != d->family;
-}
-
-static void fresh_all_try(struct event_drain *d)
-{
-	for (unsigned i = 0; i < NEW_MAX; i++) {
-		struct fresh *f = &d->fresh[i];
-
-		if (f->name[0] && (fresh_try(d, f) || clock_monotonic_ns() - f->since_ns > MADE_NS))
-			f->name[0] = '\0';
-	}
-}
-
-static void fresh_add(struct event_drain *d, const char *name)
-{
-	struct fresh *f = NULL;
-
-	if (strncmp(name, "heaptop-", 8) != 0 || strlen(name) >= sizeof(f->name))
-		return;
-	for (unsigned i = 0; i < NEW_MAX; i++) {
-		if (strcmp(d->fresh[i].name, name) == 0)
-			return;
-		if (!d->fresh[i].name[0])
-			f = &d->fresh[i];
-	}
-	if (!f)
-		return;
-	snprintf(f->name, sizeof(f->name), "%s", name);
-	f->since_ns = clock_monotonic_ns();
-}
-
-static void fresh_read(struct event_drain *d)
-{
-	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t got = d->inotify < 0 ? 0 : read(d->inotify, buf, sizeof(buf));
-
-	for (ssize_t at = 0; at < got;) {
-		const struct inotify_event *e = (const void *)(buf + at);
-
-		if (e->len > 0)
-			fresh_add(d, e->name);
-		at += (ssize_t)(sizeof(*e) + e->len);
-	}
-	fresh_all_try(d);
-}
-
-/* ---- images that leave ---- */
-
 static bool is_ended(const struct event_drain *d, const struct read_identity *id)
 {
 	for (size_t i = d->nends; i > 0; i--)
@@ -179,20 +110,48 @@ static bool is_ended(const struct event_drain *d, const struct read_identity *id
 	return false;
 }
 
+/* The stream that reads a segment, or nstreams. */
+static size_t stream_of(const struct event_drain *d, const char *path)
+{
+	size_t i = 0;
+
+	while (i < d->nstreams && strcmp(event_stream_path(d->streams[i]), path) != 0)
+		i++;
+	return i;
+}
+
+/* Opens a segment if it is complete, of our launch, and new to us. */
+static enum segment_watch_answer image_open(void *ctx, const char *path)
+{
+	struct event_drain *d = ctx;
+	const struct read_identity *id = &d->identity;
+	char message[READ_MESSAGE_MAX];
+
+	if (stream_of(d, path) < d->nstreams)
+		return SEGMENT_WATCH_SETTLED;
+	if (read_identity_of_file(path, &d->identity, message) != 0)
+		return SEGMENT_WATCH_LATER;
+	if (id->family != d->family)
+		return SEGMENT_WATCH_SETTLED;
+	if (id->state == HT_STATE_PREPARED)
+		return SEGMENT_WATCH_LATER;
+	if (is_ended(d, id) || stream_add(d, path, message) == 0)
+		return SEGMENT_WATCH_SETTLED;
+	d->unopened++;
+	return SEGMENT_WATCH_LATER;
+}
+
+/* ---- images that leave ---- */
+
 /* Reads the rest of a segment that is about to be removed, or all of it if it is new to us. */
 static void leaving_read(struct event_drain *d, const char *path)
 {
-	char message[READ_MESSAGE_MAX];
-	size_t i = d->nstreams;
+	size_t i;
 
-	while (i > 0 && strcmp(event_stream_path(d->streams[i - 1]), path) != 0)
-		i--;
-	if (i == 0 && read_identity_of_file(path, &d->identity, message) == 0 &&
-		d->identity.family == d->family && d->identity.state != HT_STATE_PREPARED &&
-		!is_ended(d, &d->identity) && stream_add(d, path, message) == 0)
-		i = d->nstreams;
-	if (i > 1)
-		stream_end(d, i - 1);
+	(void)image_open(d, path);
+	i = stream_of(d, path);
+	if (i > 0 && i < d->nstreams)
+		stream_end(d, i);
 }
 
 static void leaving_take(struct event_drain *d)
@@ -256,7 +215,8 @@ static void state_publish(struct event_drain *d)
 		.file_bytes = event_file_bytes(d->writer),
 		.since_ns = d->since_ns,
 		.error = d->error,
-		.images = d->next_number };
+		.images = d->next_number,
+		.unopened = d->unopened };
 
 	for (size_t i = 0; i < d->nends; i++) {
 		s.lost += d->ends[i].end.lost;
@@ -296,7 +256,8 @@ static size_t pass(struct event_drain *d, bool *behind)
 
 	*behind = false;
 	d->passes++;
-	fresh_read(d);
+	if (d->watch)
+		segment_watch_new_ones(d->watch, image_open, d);
 	for (size_t i = 0; i < d->nstreams; i++) {
 		ssize_t got = event_stream_pass(d->streams[i], EVENT_STREAM_PART);
 
@@ -363,8 +324,7 @@ static void *drain_run(void *ctx)
 
 static void drain_free(struct event_drain *d)
 {
-	if (d->inotify >= 0)
-		close(d->inotify);
+	segment_watch_free(d->watch);
 	free(d->streams);
 	free(d->ends);
 	free(d);
@@ -374,17 +334,14 @@ static void drain_free(struct event_drain *d)
 static void images_watch(struct event_drain *d)
 {
 	const char *path = d->options.segment, *slash = strrchr(path, '/');
-	char message[READ_MESSAGE_MAX];
+	char message[READ_MESSAGE_MAX], directory[HT_PATH_MAX];
 
-	d->inotify = -1;
-	if (!slash || (size_t)(slash - path) >= sizeof(d->directory) || d->options.attached ||
+	if (!slash || (size_t)(slash - path) >= sizeof(directory) || d->options.attached ||
 		read_identity_of_file(path, &d->identity, message) != 0 || d->identity.family == 0)
 		return;
-	memcpy(d->directory, path, (size_t)(slash - path));
-	d->family = d->identity.family;
-	d->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (d->inotify >= 0)
-		inotify_add_watch(d->inotify, d->directory, IN_CREATE | IN_MOVED_TO);
+	snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+	d->watch = segment_watch_new(directory);
+	d->family = d->watch ? d->identity.family : 0;
 }
 
 static void locks_make(struct event_drain *d)
@@ -434,6 +391,19 @@ void event_drain_state(struct event_drain *d, struct event_drain_state *out)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* Reads the rest of all images, also of those that have not been opened: what could not be opened
+ * for lack of descriptors or memory is tried again once the others are closed. */
+static void images_end(struct event_drain *d)
+{
+	for (int round = 0; round < 2; round++) {
+		d->unopened = 0;
+		if (d->watch)
+			segment_watch_all(d->watch, image_open, d);
+		while (d->nstreams > 0)
+			stream_end(d, d->nstreams - 1);
+	}
+}
+
 /* The snapshot of an image that has ended, among `s` and its children. NULL: none. */
 static const struct snapshot *snapshot_of(
 	const struct snapshot *s, const struct event_stream_end *end)
@@ -457,9 +427,7 @@ int event_drain_end(
 	pthread_cond_signal(&d->woken);
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(d->thread, NULL);
-	fresh_read(d);
-	while (d->nstreams > 0)
-		stream_end(d, d->nstreams - 1);
+	images_end(d);
 	if (last)
 		event_write_names(d->writer, last);
 	for (size_t i = 0; i < d->nends; i++) {

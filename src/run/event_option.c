@@ -59,6 +59,22 @@ void event_option_removing(void *ctx, const char *path)
 		event_drain_take(*d, path);
 }
 
+static void losses_print(const struct event_drain_state *s)
+{
+	if (s->lost > 0)
+		fprintf(stderr,
+			"heaptop: %" PRIu64 " of %" PRIu64
+			" events were lost: the program was faster than their recording, or "
+			"did not know of it (--lossless makes it wait)\n",
+			s->lost, s->lost + s->events);
+	if (s->unopened > 0)
+		fprintf(stderr,
+			"heaptop: the events of %" PRIu32
+			" processes are missing: there was no memory, or no file descriptor left "
+			"(ulimit -n), to read them\n",
+			s->unopened);
+}
+
 void event_option_end(struct event_drain **d, struct session *s)
 {
 	struct event_drain_state state;
@@ -74,10 +90,6 @@ void event_option_end(struct event_drain **d, struct session *s)
 	snapshot_unref(last);
 	if (rc != 0)
 		failure_print_errno("cannot record all events", rc);
-	else if (state.lost > 0)
-		fprintf(stderr,
-			"heaptop: %" PRIu64 " of %" PRIu64
-			" events were lost: the program was faster than their recording, or "
-			"did not know of it (--lossless makes it wait)\n",
-			state.lost, state.lost + state.events);
+	else
+		losses_print(&state);
 }

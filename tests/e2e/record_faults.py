@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, heap_sites, kill_hard, need, run,
-                      run_cases, scratch, segment_files, target, wait_for)
+                      run_cases, scratch, segment_files, segments, target, wait_for)
 
 IN_FLIGHT = 64  # events of threads that have counted for the program, and not yet for a site
 KINDS = ("--record", "--record-events")
@@ -21,6 +21,7 @@ FILE = os.path.join(scratch, "file")
 ROUNDS = 1000 if "SOAK" in os.environ else 10
 DISKS = 50 if "SOAK" in os.environ else 0  # of each kind
 CHILDREN = 200
+CROWD = 100
 SEEDED = 60000  # blocks: takes some milliseconds to read
 STOPPED_S = 6  # a program writes events for 5 s after they were asked to
 
@@ -221,6 +222,20 @@ def storm():
         check_equal(len(rep["children"]) + left_out(done.stderr), CHILDREN, "children")
         check(kind == "--record" or len(rep["children"]) == CHILDREN, "children in the file")
         check_equal(segment_files(), [], "what is left")
+
+
+@case("children's events are recorded, however many segments of others are being made")
+def crowd():
+    fresh()
+    script = 'for i in $(seq %d); do : >"$1-$i"; done; "$2" 20 5' % CROWD
+    others = os.path.join(segments, "heaptop-other")
+    done = run([HEAPTOP, "--record-events", FILE, "--report", "-o", "/dev/null", "--", "sh", "-c", script, "sh", others,
+                target("forking")])
+    made = segment_files()
+    for path in made:
+        os.unlink(path)
+    check_equal((done.returncode, len(made)), (3, CROWD), "status, and segments of others")
+    check_equal(sum(c["totals"]["allocs"] == 100 for c in read()["children"]), 20, "children")
 
 
 # ---- deaths ----
