@@ -62,7 +62,7 @@ int read_header_refresh(struct read_segment *s, const struct ht_header **h)
 
 	/* Too large for the stack, whose limit may be small. */
 	if (!s->refreshed)
-		s->refreshed = malloc(bytes);
+		s->refreshed = malloc(sizeof(*s->refreshed)); /* only `bytes` of it are touched */
 	if (!s->refreshed)
 		return -ENOMEM;
 	if (read_at(s, 0, s->refreshed, bytes) != 0)

@@ -362,7 +362,7 @@ static uint64_t held_bytes(const struct history *h)
 
 void history_thin(struct history *h)
 {
-	size_t group;
+	size_t group = 0;
 
 	for (size_t i = h->source.store ? 0 : AGES; i-- > 0;)
 		while (age_thin(h, &ages[i]))

@@ -168,8 +168,14 @@ static void frames_take(struct trace_unwound *out, struct unwinding *u, unw_addr
 void trace_unwind(struct trace_unwound *u, const struct trace_image *i,
 	const struct user_regs_struct *regs, struct trace_frame *frame, size_t most)
 {
-	static unw_accessors_t accessors = { find_proc_info, put_unwind_info, get_dyn_info_list,
-		access_mem, access_reg, access_fpreg, resume, get_proc_name };
+	static unw_accessors_t accessors = { .find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list,
+		.access_mem = access_mem,
+		.access_reg = access_reg,
+		.access_fpreg = access_fpreg,
+		.resume = resume,
+		.get_proc_name = get_proc_name };
 	unw_addr_space_t space = unw_create_addr_space(&accessors, 0);
 	struct unwinding *w = calloc(1, sizeof(*w));
 

@@ -117,7 +117,8 @@ static int units_short(char *buf, size_t cap, uint64_t value, unsigned base, con
 	if (tenths < 100)
 		return snprintf(buf, cap, "%u.%u%c", (unsigned)(tenths / 10),
 			(unsigned)(tenths % 10), units_prefix[i]);
-	return snprintf(buf, cap, "%" PRIu64 "%c", units_scaled(value, unit, 1), units_prefix[i]);
+	return snprintf(
+		buf, cap, "%u%c", (unsigned)(units_scaled(value, unit, 1) % 1000), units_prefix[i]);
 }
 
 char *units_rate(char buf[UNITS_MAX], double bytes_per_s)
