@@ -153,6 +153,19 @@ static uint64_t chunk_underlay(void)
 	return bytes;
 }
 
+/* A heap of another kind, larger than all else, with what looks like a chunk that has a mapping. */
+static void other_heap_map(void)
+{
+	const size_t bytes = (size_t)3 << 30;
+	uint64_t *heap = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (heap == MAP_FAILED)
+		return;
+	for (size_t at = bytes / 2; at < bytes / 2 + ((size_t)1 << 20); at += 4096)
+		heap[at / 8 + 1] = 4096 | 2;
+}
+
 static void account_write(struct account *a)
 {
 	for (unsigned t = 0; t < THREADS; t++)
@@ -193,8 +206,10 @@ static int child(const char *what, int account_fd, int ready_fd)
 		pthread_create(&thread[i], NULL, work, (void *)i);
 	for (unsigned i = 0; i < ENDING && i < threads; i++)
 		pthread_join(thread[i], NULL);
-	if (strcmp(what, "mapped") == 0)
+	if (strcmp(what, "mapped") == 0) {
 		a->below_bytes = chunk_underlay();
+		other_heap_map();
+	}
 	fastbins_fill();
 	account_write(a);
 	if (write(ready_fd, "x", 1) != 1)

@@ -82,7 +82,8 @@ ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at)
 	return __real_pread(fd, to, bytes, at);
 }
 
-/* A large mapping is not read page by page. */
+/* A large mapping is not read page by page, and the largest not at all where all chunks are found:
+ * it has what could be taken for some. */
 TEST(chunk_above_other_memory)
 {
 	unsigned before;

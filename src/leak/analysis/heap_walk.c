@@ -196,6 +196,8 @@ static void heaps_walk(struct walk *w, const struct leak_glibc_arena *a)
 
 #define WINDOW_PAGES 64u /* read at once, where each page may begin a chunk */
 #define WINDOW_BYTES (WINDOW_PAGES * PROC_PAGE_BYTES)
+#define SMALL_BYTES  (UINT64_C(1) << 20) /* mappings up to this are read first */
+#define LARGE_BYTES  (UINT64_C(1) << 30) /* and those above last */
 
 struct mapped {
 	uint64_t count, bytes; /* found */
@@ -319,14 +321,30 @@ static bool is_anonymous(const struct leak_map *m)
 	return m->inode == 0 && !m->shared && m->readable && m->writable && !*m->path;
 }
 
-static void maps_scan(struct walk *w, struct mapped *m, bool first)
+/* Those of more than `above` bytes, and `most` at most. */
+static void maps_scan(struct walk *w, struct mapped *m, bool first, uint64_t above, uint64_t most)
 {
 	for (size_t i = 0; i < w->space->maps && m->count < m->most; i++) {
 		const struct leak_map *map = &w->space->map[i];
+		uint64_t bytes = map->end - map->start;
 		struct leak_glibc_heap heap;
 
-		if (is_anonymous(map) && !leak_glibc_heap_at(w->space, map->start, map->end, &heap))
+		if (bytes > above && bytes <= most && is_anonymous(map) &&
+			!leak_glibc_heap_at(w->space, map->start, map->end, &heap))
 			mapped_scan(w, m, map->start, map->end, first);
+	}
+}
+
+/* Every page of them. The largest are read last, if at all: they are other heaps (a Java
+ * machine's), which the kernel does not merge with malloc's mappings. */
+static void pages_scan(struct walk *w, struct mapped *m)
+{
+	uint64_t above = 0;
+
+	for (uint64_t most = SMALL_BYTES; above < UINT64_MAX; most *= 8) {
+		most = most < LARGE_BYTES ? most : UINT64_MAX;
+		maps_scan(w, m, false, above, most);
+		above = most;
 	}
 }
 
@@ -336,12 +354,12 @@ static void mapped_walk(struct walk *w, uint64_t count, uint64_t bytes)
 	struct mapped m = { .most = count };
 	uint32_t was = w->out->count;
 
-	maps_scan(w, &m, true);
+	maps_scan(w, &m, true, 0, UINT64_MAX);
 	if ((m.count != count || m.bytes != bytes) && w->rc == 0) {
 		w->out->count = was;
 		m = (struct mapped){ .most = count, .window = malloc(WINDOW_BYTES) };
 		if (m.window)
-			maps_scan(w, &m, false);
+			pages_scan(w, &m);
 		else
 			w->rc = -ENOMEM;
 		free(m.window);
