@@ -125,7 +125,8 @@ static struct trace_thread *thread_choose(const struct attach_job *j, struct tra
 	return other;
 }
 
-/* What all threads must stand still for, and then the rest. */
+/* What all threads must stand still for, and then the rest. To find a descriptor takes a server
+ * with many connections a while. */
 static int release_calls(
 	struct attach_job *j, struct trace_stop *s, struct trace_remote *r, struct ht_attached *a)
 {
@@ -133,19 +134,21 @@ static int release_calls(
 	uint64_t args[TRACE_REMOTE_ARGS] = { j->process.at };
 	int rc = 0;
 
-	(void)attach_load_close(j, r);
 	parts_clear(&j->process, s, a);
 	if (a->state == HT_ATTACHED_PREPARED)
 		rc = trace_remote_call(r, function, args, ATTACH_CALL_NS);
 	if (rc == 0 && !attach_process_read(&j->process, a))
 		rc = -EPROTO;
-	if (rc != 0 || a->state == HT_ATTACHED_NONE)
+	if (rc == 0 && a->state == HT_ATTACHED_PREPARED)
+		rc = a->result < 0 ? a->result : -EIO;
+	if (rc != 0)
 		return rc;
-	if (a->state == HT_ATTACHED_PREPARED)
-		return a->result < 0 ? a->result : -EIO;
 	trace_remote_release_others(r);
 	attach_phase_went_on(j);
-	return trace_remote_call(r, function, args, ATTACH_CALL_NS);
+	if (a->state != HT_ATTACHED_NONE)
+		rc = trace_remote_call(r, function, args, ATTACH_CALL_NS);
+	(void)attach_load_close(j, r);
+	return rc;
 }
 
 static int release(struct attach_job *j, struct trace_stop *s, struct ht_attached *a)
