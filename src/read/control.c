@@ -10,15 +10,16 @@
 
 void read_publish_clock(struct read_segment *s, uint64_t now_ns)
 {
-	const size_t at = offsetof(struct ht_header, clock_ns);
 	const uint32_t birth = live_birth((now_ns - s->header->created_ns) >> HT_TICK_SHIFT);
 	uint64_t there;
 
-	/* If the program reads its clock in between, its time is newer by at most this call. */
-	if (read_at(s, at, &there, sizeof(there)) != 0 || there >= now_ns)
-		return;
-	read_header_put(s, at, &now_ns, sizeof(now_ns));
-	read_header_put(s, offsetof(struct ht_header, clock_birth), &birth, sizeof(birth));
+	/* Later ticks have larger births. If the program reads one of the words in between, its
+	 * time is newer by at most this call. */
+	if (read_word_raise(
+		    s, offsetof(struct ht_header, clock_ns), sizeof(there), now_ns, &there) == 0 &&
+		there < now_ns)
+		(void)read_word_raise(
+			s, offsetof(struct ht_header, clock_birth), sizeof(birth), birth, &there);
 }
 
 int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)

@@ -2,7 +2,6 @@
 /* Reads what the program said through heaptop.h (read.h). Main thread; read_intended: any. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "shm/note.h"
 #include "src/read/segment.h"
@@ -68,22 +67,11 @@ ssize_t read_notes(struct read_segment *s, uint64_t *seen,
 
 uint64_t read_notes_claim(struct read_segment *s, uint64_t to)
 {
-	const size_t at = offsetof(struct ht_header, notes_taken), page = at / 4096 * 4096;
-	uint64_t before = to, *word;
-	char *map;
+	const size_t at = offsetof(struct ht_header, notes_taken);
+	uint64_t before;
 
-	if (read_write_open(s) != 0)
-		return to;
 	/* With another viewer there, exactly one must act. */
-	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, s->write_fd, (off_t)page);
-	if (map == MAP_FAILED)
-		return to;
-	word = (uint64_t *)(void *)(map + (at - page));
-	before = ht_load_relaxed_64(word);
-	while (before < to && !ht_cas_relaxed_64(word, &before, to))
-		;
-	munmap(map, 4096);
-	return before;
+	return read_word_raise(s, at, sizeof(before), to, &before) == 0 ? before : to;
 }
 
 int read_intended(

@@ -60,5 +60,11 @@ int read_write_open(struct read_segment *s);
 /* Writes aligned words of the header, of a site, of a thread's slot, or of ht_before: those that
  * viewers may write. 0 or -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
+/*
+ * Raises an aligned word of the header (of 4 or 8 bytes) to `to`, unless it is that or more,
+ * whatever the program and other viewers do to it meanwhile. 0 and *before, what it was; or -errno,
+ * -EIO if the file was cut short.
+ */
+int read_word_raise(struct read_segment *s, size_t at, size_t bytes, uint64_t to, uint64_t *before);
 
 #endif

@@ -43,25 +43,6 @@ TEST(identity)
 	read_close(r);
 }
 
-/* The program's clock goes on while it sleeps, and never back. */
-TEST(clock_published)
-{
-	struct read_segment *r = made_read(&made);
-	uint64_t kept = made.s.header->clock_ns;
-	uint32_t birth = segment_birth(&made.s);
-
-	read_publish_clock(r, kept + (7ull << HT_TICK_SHIFT));
-	CHECK_INT(segment_birth(&made.s), live_birth(segment_tick(&made.s)));
-	made.s.header->clock_ns = kept;
-	made.s.header->clock_birth = birth;
-	read_publish_clock(r, kept + 1000);
-	CHECK_INT(made.s.header->clock_ns, kept + 1000);
-	read_publish_clock(r, kept + 500);
-	CHECK_INT(made.s.header->clock_ns, kept + 1000);
-	made.s.header->clock_ns = kept;
-	read_close(r);
-}
-
 TEST(control)
 {
 	struct read_segment *r = made_read(&made);
@@ -531,7 +512,6 @@ int main(void)
 	made_open(&made, &fixture_identity);
 	made_fill(&made);
 	RUN(identity);
-	RUN(clock_published);
 	RUN(control);
 	RUN(marks);
 	RUN(totals);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Its symbols are looked up by others, and by either hash.
 $(B)/tests/unit/preload_symbols: private VIEW_LIBS += -rdynamic -Wl,--hash-style=both
+# The program goes on while a viewer is at its clock.
+$(B)/tests/unit/read_clock: private LDFLAGS_ALL += -Wl,--wrap=pread,--wrap=mmap
 # Counts what it reads.
 $(B)/tests/unit/leak_heap_walk: private LDFLAGS_ALL += -Wl,--wrap=pread
 # A viewer that dies before or after any step of these.

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Words of the header that program and viewers raise at the same time (segment.h). To read, compare
+ * and write would set a word back that another has raised in between, so it is mapped and raised
+ * atomically. Whoever cuts the file short then gives this thread a SIGBUS, which ends the attempt
+ * and nothing else. Main thread.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "src/read/segment.h"
+
+#define PAGE 4096u
+
+static _Thread_local sigjmp_buf *cut_short; /* NULL: no word is being raised */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void bus_error(int signal_number)
+{
+	if (cut_short)
+		siglongjmp(*cut_short, 1);
+	signal(signal_number, SIG_DFL); /* another defect: the access is repeated, and ends us */
+}
+
+static void catch (void)
+{
+	struct sigaction action = { .sa_handler = bus_error, .sa_flags = SA_NODEFER };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+/* The word's value before. */
+static uint64_t word_raise(void *word, size_t bytes, uint64_t to)
+{
+	uint64_t *wide = word, before = 0;
+	uint32_t *narrow = word, was = 0;
+
+	/* Relaxed: a word by itself. */
+	if (bytes == sizeof(*narrow)) {
+		was = ht_load_relaxed_32(narrow);
+		while (was < to && !ht_cas_relaxed_32(narrow, &was, (uint32_t)to))
+			;
+		return was;
+	}
+	before = ht_load_relaxed_64(wide);
+	while (before < to && !ht_cas_relaxed_64(wide, &before, to))
+		;
+	return before;
+}
+
+static int mapped_raise(char *map, size_t at, size_t bytes, uint64_t to, uint64_t *before)
+{
+	sigjmp_buf back;
+
+	pthread_once(&once, catch);
+	if (sigsetjmp(back, 0) != 0) {
+		cut_short = NULL;
+		return -EIO;
+	}
+	cut_short = &back;
+	*before = word_raise(map + at, bytes, to);
+	cut_short = NULL;
+	return 0;
+}
+
+int read_word_raise(struct read_segment *s, size_t at, size_t bytes, uint64_t to, uint64_t *before)
+{
+	const size_t page = at / PAGE * PAGE;
+	int rc = read_write_open(s);
+	char *map;
+
+	if (rc != 0)
+		return rc;
+	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->write_fd, (off_t)page);
+	if (map == MAP_FAILED)
+		return -errno;
+	rc = mapped_raise(map, at - page, bytes, to, before);
+	munmap(map, PAGE);
+	return rc;
+}
