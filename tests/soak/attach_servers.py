@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), folder) for folder in ("e2e", "faults")]
 
@@ -240,22 +241,35 @@ def serving(argv, ready="socket", env=None, user=None, status=0, ends=signal.SIG
             deadline.kill_family(process.pid)
 
 
+def spread_print(name, what, ms):
+    ms = sorted(ms)
+    if ms:
+        print("# %s: %s: median %.2f ms, 99 %% %.2f, longest %.2f" % (
+            name, what, ms[len(ms) // 2], ms[len(ms) * 99 // 100], ms[-1]))
+
+
+def took_ms(function, *args):
+    """What it returns, and how long it took."""
+    start = time.monotonic()
+    return function(*args), (time.monotonic() - start) * 1e3
+
+
 def cycled(name, pid, load):
-    """Attaches and detaches; prints the pauses."""
-    same, pauses, done = Same(pid, steady=False), [], 0
+    """Attaches and detaches; prints the pauses, and how long the commands took."""
+    same, pauses, begins, ends, done = Same(pid, steady=False), [], [], [], 0
     for done in rounds(OFTEN):
-        report = begin(pid)
+        report, ms = took_ms(begin, pid)
+        begins.append(ms)
         if report and "attach" in report:
             pauses.append(report["attach"]["longest_ns"] / 1e6)
         load.check()
-        end(pid)
+        ends.append(took_ms(end, pid)[1])
         load.check()
     same.check()
     print("# %s: %d times, %d answers" % (name, done + 1, load.answers))
-    if pauses:
-        pauses.sort()
-        print("# %s: longest pause of each attach: median %.2f ms, 99 %% %.2f, longest %.2f" % (
-            name, pauses[len(pauses) // 2], pauses[len(pauses) * 99 // 100], pauses[-1]))
+    spread_print(name, "longest pause of each attach", pauses)
+    spread_print(name, "heaptop -a, one frame", begins)
+    spread_print(name, "heaptop --detach", ends)
 
 
 def server_case(name, argv, binary, ask, **how):
