@@ -37,19 +37,21 @@ static void known_drop(
 	b->count = kept;
 }
 
+/* Of a process that goes on only all of them are of use. */
 static int blocks_find(struct leak_space *space, const struct leak_blocks *known, uint32_t site,
-	struct leak_blocks *fresh, struct leak_heap_walk *walk)
+	struct leak_blocks *fresh, struct leak_heap_walk *walk, bool only_whole)
 {
 	uint32_t first = fresh->count;
-	int rc = leak_heap_walk(space, fresh, walk);
+	int rc = only_whole ? leak_heap_walk_whole(space, fresh, walk)
+			    : leak_heap_walk(space, fresh, walk);
 
 	if (rc == 0)
 		known_drop(fresh, first, known, site);
 	return rc;
 }
 
-int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
-	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole)
+static int before_walk(struct read_segment *segment, struct leak_space *space,
+	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole, bool only_whole)
 {
 	struct leak_heap_walk walk;
 	struct read_before before;
@@ -58,9 +60,15 @@ int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
 	*whole = true;
 	if (rc != 0 || before.site == 0)
 		return rc;
-	rc = blocks_find(space, known, before.site, fresh, &walk);
+	rc = blocks_find(space, known, before.site, fresh, &walk, only_whole);
 	*whole = rc == 0 && walk.whole;
 	return rc;
+}
+
+int leak_before_blocks(struct read_segment *segment, struct leak_space *space,
+	const struct leak_blocks *known, struct leak_blocks *fresh, bool *whole)
+{
+	return before_walk(segment, space, known, fresh, whole, false);
 }
 
 int leak_before_running(struct read_segment *segment, struct leak_space *space,
@@ -72,7 +80,7 @@ int leak_before_running(struct read_segment *segment, struct leak_space *space,
 
 	for (unsigned i = 0; i < RUNNING_TRIES && !whole && rc == 0; i++) {
 		leak_blocks_free(&fresh);
-		rc = leak_before_blocks(segment, space, blocks, &fresh, &whole);
+		rc = before_walk(segment, space, blocks, &fresh, &whole, true);
 	}
 	if (rc == 0 && whole)
 		rc = leak_blocks_patch(blocks, NULL, 0, &fresh);
@@ -100,7 +108,7 @@ static int outside_read(
 	const struct leak_blocks none = { 0 };
 	struct leak_blocks blocks = { 0 };
 	struct leak_heap_walk walk;
-	int rc = blocks_find(space, &none, before->site, &blocks, &walk);
+	int rc = blocks_find(space, &none, before->site, &blocks, &walk, true);
 
 	*b = (struct ht_before){ .ns = clock_monotonic_ns() };
 	if (rc == 0)
@@ -205,7 +213,7 @@ static int instant_read(struct search *s)
 	if (rc == 0)
 		rc = live_read(s);
 	if (rc == 0)
-		rc = blocks_find(&a->space, &s->live, s->before.site, &s->fresh, &walk);
+		rc = blocks_find(&a->space, &s->live, s->before.site, &s->fresh, &walk, false);
 	s->out->arenas = walk.arenas;
 	s->out->busy = s->report.busy;
 	s->out->whole = walk.whole && s->report.busy == 0;

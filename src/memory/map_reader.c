@@ -41,6 +41,7 @@ struct reading {
 	bool allocator_known; /* in.glibc has been determined */
 	struct map_input in;
 	uint32_t sites;
+	bool changed; /* what was there before could not be found: it changed meanwhile */
 	int rc;
 };
 
@@ -98,7 +99,8 @@ static int blocks_read(struct reading *r, const char *path)
 		rc = ranges_read(s, r->sites, &r->in.range, &r->in.ranges);
 	rc = rc == 0 ? leak_blocks_finish(&r->blocks) : rc;
 	if (rc == 0 && !r->in.sampled && !r->in.forked)
-		rc = leak_before_running(s, &r->space, &r->blocks, &r->in.forked);
+		rc = leak_before_running(s, &r->space, &r->blocks, &r->changed);
+	r->in.forked |= r->changed;
 	read_close(s);
 	if (rc == 0)
 		blocks_turn(r);
@@ -332,10 +334,13 @@ static const char *why_not(int rc)
 	}
 }
 
-static void note_make(struct map_account *a)
+static void note_make(struct map_account *a, bool changed)
 {
 	if (a->sampled)
 		a->note = "blocks are sampled: live is an estimate, and other includes free memory";
+	else if (a->forked && changed)
+		a->note = "the heap changed while it was read: blocks from before attaching are in "
+			  "other, as is what is free";
 	else if (a->forked)
 		a->note = "blocks from before its fork are not known: they are in other, as is "
 			  "what is free";
@@ -416,7 +421,7 @@ struct map *map_reader_read(const struct map_reader_of *of, const struct map_acc
 			m->account.gone = rc == -ENOENT || rc == -ESRCH;
 	}
 	if (m) {
-		note_make(&m->account);
+		note_make(&m->account, r.changed);
 		m->account.allocator_known = m->account.known && r.allocator_known;
 		m->account.read_realtime_ns = clock_realtime_ns();
 		m->account.took_ns = clock_monotonic_ns() - start;

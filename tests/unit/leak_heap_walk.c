@@ -33,14 +33,17 @@ static void walk(const char *what, unsigned arenas_least)
 {
 	pid_t pid = child_start(what);
 	unsigned missing = 0, wrong = 0;
-	struct leak_blocks blocks = { 0 };
+	struct leak_blocks blocks = { 0 }, again = { 0 };
 	struct leak_heap_walk w;
 	struct leak_space s;
 	uint32_t own;
 
 	CHECK_INT(leak_space_open(&s, pid), 0);
-	CHECK_INT(leak_heap_walk(&s, &blocks, &w), 0);
+	CHECK_INT(leak_heap_walk(&s, &again, &w), 0);
 	CHECK(w.whole);
+	CHECK_INT(leak_heap_walk_whole(&s, &blocks, &w), 0);
+	CHECK(w.whole);
+	CHECK_INT(blocks.count, again.count);
 	CHECK(w.arenas >= arenas_least);
 	own = compare(&blocks, &missing, &wrong);
 	CHECK(account->count > 100);
@@ -52,6 +55,7 @@ static void walk(const char *what, unsigned arenas_least)
 			(unsigned)account->count);
 	below_bytes = account->below_bytes;
 	leak_blocks_free(&blocks);
+	leak_blocks_free(&again);
 	leak_space_close(&s);
 	child_end(pid);
 }
@@ -104,6 +108,7 @@ TEST(anything)
 	pid_t pid = child_start("threads");
 	char path[64];
 	uint64_t state = 5;
+	unsigned spared = 0; /* readings, where all or nothing is wanted */
 	int mem;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
@@ -113,6 +118,7 @@ TEST(anything)
 		struct leak_blocks blocks = { 0 };
 		struct leak_heap_walk w;
 		struct leak_space s;
+		unsigned all;
 
 		for (unsigned i = 0; i < 50; i++) {
 			uint64_t at = account->block[draw(&state) % account->count].addr;
@@ -122,11 +128,19 @@ TEST(anything)
 				      (off_t)(at - 8 * (1 + draw(&state) % 2))) == sizeof(word));
 		}
 		CHECK_INT(leak_space_open(&s, pid), 0);
+		readings = 0;
 		CHECK_INT(leak_heap_walk(&s, &blocks, &w), 0);
 		CHECK(!w.whole);
+		all = readings;
+		readings = 0;
+		CHECK_INT(leak_heap_walk_whole(&s, &blocks, &w), 0);
+		CHECK(!w.whole);
+		CHECK(readings <= all);
+		spared += all - readings;
 		leak_blocks_free(&blocks);
 		leak_space_close(&s);
 	}
+	CHECK(spared > 0);
 	close(mem);
 	child_end(pid);
 }

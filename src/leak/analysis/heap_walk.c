@@ -16,7 +16,7 @@
 #define LEAST	    32u /* size of the smallest chunk */
 #define FENCE	    16u /* two heads of this size, or of 0, end a row */
 #define HEADER	    16u
-#define STEP_BYTES  (UINT64_C(4) << 20) /* streamed at once: a row may end early */
+#define STEP_BYTES  (UINT64_C(128) << 10)
 #define HEAPS_MOST  65536u
 #define GAP_MOST    (UINT64_C(1) << 20) /* that a program takes by sbrk itself */
 
@@ -25,8 +25,14 @@ struct walk {
 	struct leak_blocks *out;
 	struct leak_glibc_free_lists lists;
 	struct leak_heap_walk *result;
+	bool only_whole; /* what does not add up ends it */
 	int rc;
 };
+
+static bool goes_on(const struct walk *w)
+{
+	return w->rc == 0 && (w->result->whole || !w->only_whole);
+}
 
 enum row_state { ROW_GOES_ON, ROW_TOP, ROW_FENCE, ROW_BROKEN };
 
@@ -179,7 +185,7 @@ static void heaps_walk(struct walk *w, const struct leak_glibc_arena *a)
 {
 	uint64_t heap = a->top & ~(LEAK_GLIBC_HEAP_BYTES - 1), owner;
 
-	for (unsigned i = 0; i < HEAPS_MOST && w->rc == 0; i++) {
+	for (unsigned i = 0; i < HEAPS_MOST && goes_on(w); i++) {
 		if (heap == 0 || !leak_space_word(w->space, heap, &owner) || owner != a->at)
 			break;
 		heap_walk(w, a, heap);
@@ -419,7 +425,7 @@ static void arenas_walk(struct walk *w, const struct leak_glibc_arenas *arenas)
 {
 	uint64_t mappings = 0, bytes = 0;
 
-	for (size_t i = 0; i < arenas->count && w->rc == 0; i++) {
+	for (size_t i = 0; i < arenas->count && goes_on(w); i++) {
 		const struct leak_glibc_arena *a = &arenas->arena[i];
 
 		if (a->heap_bytes != 0)
@@ -432,30 +438,43 @@ static void arenas_walk(struct walk *w, const struct leak_glibc_arenas *arenas)
 		bytes += a->mapped_bytes;
 		w->result->whole &= a->heap_bytes != 0 || a->has_parameters;
 	}
-	if (w->rc == 0 && mappings > 0)
+	if (goes_on(w) && mappings > 0)
 		mapped_walk(w, mappings, bytes);
+}
+
+static int heap_walk_run(struct walk *w)
+{
+	struct leak_glibc_arenas arenas;
+	uint32_t first = w->out->count;
+
+	*w->result = (struct leak_heap_walk){ .whole = true };
+	w->lists = (struct leak_glibc_free_lists){ .space = w->space, .whole = true };
+	w->rc = leak_glibc_arenas_find(w->space, &arenas);
+	if (w->rc != 0)
+		return w->rc;
+	w->result->arenas = (unsigned)arenas.count;
+	arenas_walk(w, &arenas);
+	if (goes_on(w))
+		caches_read(w, &arenas, first);
+	if (goes_on(w))
+		free_drop(w, first);
+	w->result->whole &= w->lists.whole && arenas.count > 0;
+	leak_glibc_free_lists_free(&w->lists);
+	leak_glibc_arenas_free(&arenas);
+	return w->rc;
 }
 
 int leak_heap_walk(struct leak_space *s, struct leak_blocks *out, struct leak_heap_walk *result)
 {
-	struct walk w = {
-		.space = s, .out = out, .lists = { .space = s, .whole = true }, .result = result
-	};
-	struct leak_glibc_arenas arenas;
-	uint32_t first = out->count;
+	struct walk w = { .space = s, .out = out, .result = result };
 
-	*result = (struct leak_heap_walk){ .whole = true };
-	w.rc = leak_glibc_arenas_find(s, &arenas);
-	if (w.rc != 0)
-		return w.rc;
-	result->arenas = (unsigned)arenas.count;
-	arenas_walk(&w, &arenas);
-	if (w.rc == 0)
-		caches_read(&w, &arenas, first);
-	if (w.rc == 0)
-		free_drop(&w, first);
-	result->whole &= w.lists.whole && arenas.count > 0;
-	leak_glibc_free_lists_free(&w.lists);
-	leak_glibc_arenas_free(&arenas);
-	return w.rc;
+	return heap_walk_run(&w);
+}
+
+int leak_heap_walk_whole(
+	struct leak_space *s, struct leak_blocks *out, struct leak_heap_walk *result)
+{
+	struct walk w = { .space = s, .out = out, .result = result, .only_whole = true };
+
+	return heap_walk_run(&w);
 }

@@ -18,5 +18,8 @@ struct leak_heap_walk {
 /* Appends the blocks to `out`: usable sizes, no sites, no births, in any order, without the
  * threads' caches, which the program has not asked for. 0, -ENOMEM, -E2BIG, -ECANCELED. */
 int leak_heap_walk(struct leak_space *s, struct leak_blocks *out, struct leak_heap_walk *w);
+/* The same for who needs all or nothing, of a process that may go on: ends at the first heap that
+ * does not add up. */
+int leak_heap_walk_whole(struct leak_space *s, struct leak_blocks *out, struct leak_heap_walk *w);
 
 #endif
