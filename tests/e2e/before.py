@@ -211,7 +211,7 @@ def outside():
         check_equal(rep["attach"]["state"], "outside", "state")
         check(0 <= rep["totals"]["live_blocks"] - blocks < OWN_BLOCKS, "blocks in turn %d" % turn)
         check(0 <= rep["totals"]["live_bytes"] - usable < OWN_BYTES, "bytes in turn %d" % turn)
-        check(all(frames_of(s)[0].startswith("<= ") for s in rep["sites"]), rep["sites"])
+        check(all(frames_of(s)[0].startswith("<=") for s in rep["sites"]), rep["sites"])
         program.does("turn 10")
     program.end()
 
