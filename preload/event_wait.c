@@ -18,6 +18,7 @@
 
 #include "preload/clock.h"
 #include "preload/unwind_cfi.h"
+#include "shm/pause.h"
 #include "shm/ring.h"
 
 #define SPINS	    2000u /* some 20 us: a viewer that is reading this ring needs less */
@@ -36,15 +37,6 @@ struct waiting {
 static bool has_room(const struct waiting *w, uint64_t head)
 {
 	return head + ROOM_WANTED <= ring_limit(w->thread);
-}
-
-static void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("isb"); /* yield is a nop on most */
-#endif
 }
 
 /* Whether this thread may wait here. */
@@ -83,7 +75,7 @@ static void wait_for_room(struct waiting *w, uint64_t head)
 	for (unsigned i = 0; i < SPINS; i++) {
 		if (has_room(w, head))
 			return;
-		pause_cpu();
+		pause_spin(1);
 	}
 	while (!has_room(w, head) && is_patient(w))
 		nap(w);

@@ -2,7 +2,7 @@
 /*
  * The calls that map memory, straight to the kernel: the library's own memory must not pass its
  * hooks of the same names, which record what the program maps (preload/hooks_map.c). Results and
- * errno as libc's. And the one that waits. Any thread.
+ * errno as libc's. Any thread.
  */
 #ifndef SHM_KERNEL_H
 #define SHM_KERNEL_H
@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The calls whose results are what libc's structs hold: i386 has older ones by the plain names. */
@@ -64,19 +63,6 @@ static inline int kernel_munmap(void *at, size_t bytes)
 static inline void *kernel_mremap(void *at, size_t bytes, size_t larger, int flags, void *to)
 {
 	return (void *)syscall(SYS_mremap, at, bytes, larger, flags, to);
-}
-
-/* Lets other threads run: those that are next, or for so long, less than a second. errno may
- * change.
- */
-static inline void kernel_wait(uint32_t ns)
-{
-	const struct timespec t = { .tv_nsec = (long)ns };
-
-	if (ns == 0)
-		(void)syscall(SYS_sched_yield);
-	else
-		(void)syscall(SYS_nanosleep, &t, NULL);
 }
 
 #endif

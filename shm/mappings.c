@@ -14,15 +14,16 @@
 #include "shm/mappings.h"
 
 #include "shm/commit.h"
-#include "shm/kernel.h"
 #include "shm/mappings_table.h"
 #include "shm/mappings_tree.h"
+#include "shm/pause.h"
 
-/* How often a call waits for room: it yields, as the holder mostly runs or is next; then it sleeps.
- * On a busy machine the holder's turn may take that long to come. 0.1 s in all. */
-#define YIELDS_MAX 64u
-#define WAITS_MAX  564u
-#define SLEEP_NS   200000u
+/* How long a call waits for room: for a holder that does not get on, 0.3 to 0.5 s; for one that
+ * never makes room, twice that. It is processor time, since waiting threads spin: a holder that was
+ * preempted gets its turn behind all others of its processor, 17 in the runs that this is from. */
+#define IDLE_MAX  7000u
+#define WAITS_MAX 14000u
+#define PAUSES	  1000u /* of a wait: some 40 to 75 us */
 
 /*
  * A queued call is an entry with one of these as its `kind`, which no reader takes for a range.
@@ -238,17 +239,28 @@ static uint64_t progress_of(const struct ht_header *h)
 	       (ht_load_relaxed_64(&h->mapping_spare) >> 32);
 }
 
-/* Whether to wait once more, the `round`-th time, for a holder. Not again for one that has not got
- * on since a call waited for it in vain. Relaxed: at worst a call waits once more. */
-static bool may_wait(const struct ht_header *h, unsigned round)
+struct waiting {
+	unsigned waits;
+	unsigned idle; /* of these, since the holder last got on */
+	uint64_t progress;
+};
+
+/* Waits for the holder. False: in vain; and from then on at once, until the holder gets on.
+ * Relaxed: at worst a call waits once more. */
+static bool wait_once(const struct ht_header *h, struct waiting *w)
 {
 	static uint64_t given_up;
+	uint64_t progress = progress_of(h);
 
-	if (ht_load_relaxed_64(&given_up) == progress_of(h))
+	if (ht_load_relaxed_64(&given_up) == progress)
 		return false;
-	if (round < WAITS_MAX)
+	w->idle = progress == w->progress ? w->idle + 1 : 0;
+	w->progress = progress;
+	if (w->idle < IDLE_MAX && w->waits++ < WAITS_MAX) {
+		pause_spin(PAUSES);
 		return true;
-	ht_store_relaxed_64(&given_up, progress_of(h));
+	}
+	ht_store_relaxed_64(&given_up, progress);
 	return false;
 }
 
@@ -259,17 +271,17 @@ enum begun { BEGUN_OPEN, BEGUN_QUEUED, BEGUN_LOST };
 static enum begun call_begin(
 	const struct segment *s, const struct ht_mapping *call, uint32_t *number)
 {
-	for (unsigned round = 0;; round++) {
+	struct waiting w = { 0 };
+
+	do {
 		*number = 0;
 		if (table_open(s))
 			return BEGUN_OPEN;
 		*number = queue_push(s, call);
 		if (*number != 0)
 			return BEGUN_QUEUED;
-		if (!may_wait(s->header, round))
-			return BEGUN_LOST;
-		kernel_wait(round < YIELDS_MAX ? 0 : SLEEP_NS);
-	}
+	} while (wait_once(s->header, &w));
+	return BEGUN_LOST;
 }
 
 /* ---- what hooks call ---- */

@@ -13,9 +13,10 @@
  * what it interrupted as a signal handler, is queued, and applied by the lock's holder in the order
  * of the queue; that is right, as it was queued before its thread went on to the kernel. Queued
  * calls have at most half of the table; where there is no room, a call waits until the holder has
- * made room or is done, for 0.1 s at most. Should a holder never
- * return (a thread ended from outside, a handler that left it by longjmp), or be stopped, one call
- * waits, and all are counted as untracked until it gets on.
+ * made room or is done, for a second of processor time at most, without a system call, for which a
+ * sandbox might kill the program. Should a holder never return (a thread ended from outside, a
+ * handler that left it by longjmp), or be stopped, one call waits for half a second, and all are
+ * counted as untracked until it gets on.
  */
 #ifndef SHM_MAPPINGS_H
 #define SHM_MAPPINGS_H
