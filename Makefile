@@ -42,7 +42,7 @@ endif
 DEPS_BUILD := gcc g++ libc6-dev make pkg-config libncurses-dev libunwind-dev libdw-dev libelf-dev \
 	libiberty-dev libzstd-dev zlib1g-dev libjson-c-dev libvterm-dev
 DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux screen mandoc procps \
-	libjemalloc2 libtcmalloc-minimal4 libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev libtbb-dev gcc-multilib heaptrack \
+	libjemalloc2 libtcmalloc-minimal4 libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev libtbb-dev g++-multilib heaptrack \
 	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
 	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck zsh fish \
 	libclang-rt-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit \

@@ -191,12 +191,12 @@ void record_map_enter(uintptr_t frame, const struct record_map_block *b)
 /* ---- pools ---- */
 
 /* Where nothing can be: user space ends below. */
-#define POOL_ADDRESSES (1ull << 56)
+#define POOL_ADDRESSES (sizeof(void *) > 4 ? 1ull << 56 : 1ull << 32)
 
 /* The end of a range in the space of pools; 0: it is none. */
 static uint64_t pool_end(uint64_t start, uint64_t bytes)
 {
-	if (start == 0 || start >= POOL_ADDRESSES || bytes >= POOL_ADDRESSES)
+	if (start == 0 || start >= POOL_ADDRESSES || bytes > POOL_ADDRESSES - start)
 		return 0;
 	return (start + bytes) | HT_POOL_SPACE;
 }

@@ -10,7 +10,7 @@ import re
 import shutil
 import struct
 
-from proving import (ALLOCATORS, B, HEAPTOP, add_case, allocator, behind, case, check, check_equal, environment, frames_of, need,
+from proving import (ALLOCATORS, B, HEAPTOP, add_case, allocator, behind, case, check, check_equal, environment, frames_of, narrow, need,
                      report, report_of_segment, run, run_cases, scratch, segment_files, target)
 
 FIELDS = ("allocs", "alloc_bytes", "live_bytes", "live_blocks")
@@ -60,9 +60,9 @@ def compare(rep, path):
     check_equal(sums(rep), truth, "what was mapped, by function")
 
 
-def maps(*arguments, options=()):
+def maps(*arguments, options=(), program=None):
     path = os.path.join(scratch, "maps")
-    done, rep = report([target("truth_maps"), path, *map(str, arguments)], options)
+    done, rep = report([program or target("truth_maps"), path, *map(str, arguments)], options)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
     return path, rep
 
@@ -89,6 +89,14 @@ def breaks():
     compare(rep, path)
     check_equal({s["function"]: s["kind"] for s in mapped(rep)},
                 {"sbrk": "brk", "brk": "brk", "shmat": "shm"}, "kinds")
+
+
+@case("32-bit: random calls, 8 threads; brk, sbrk and shared memory")
+def narrow_maps():
+    for arguments in ((1, 2000), (7, 1000, 8), ("breaks",)):
+        path, rep = maps(*arguments, program=narrow("truth_maps"))
+        lossless(rep)
+        compare(rep, path)
 
 
 @case("a signal handler that maps, too")

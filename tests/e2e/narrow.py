@@ -7,16 +7,16 @@ import os
 import shutil
 import subprocess
 
-from proving import (B, HEAPTOP, LIBRARY, Skip, add_case, case, check, check_equal, frames_of, report, run,
-                     run_cases, scratch, segment_files, target, truth_of)
+from proving import (B, HEAPTOP, LIBRARY, NARROW_LIBRARY, Skip, add_case, case, check, check_equal, frames_of, narrow,
+                     report, run, run_cases, scratch, segment_files, target, truth_of)
 
-NARROW_LIBRARY = os.path.join(B, "32", "libheaptop.so")
 ACCOUNTS = [
     ("every function of the C interface", ["truth_apis"], 0),
     ("8 threads that free each other's blocks", ["truth_threads", "8", "4000"], 0),
     ("constructors, atexit handlers and destructors", ["truth_exit"], 0),
     ("children by fork, clone and posix_spawn", ["truth_fork"], 0),
     ("longjmp, siglongjmp, swapcontext", ["truth_jumps"], 0),
+    ("C++: all forms of new and delete, containers, exceptions", ["truth_cxx"], 0),
 ]
 if "SOAK" in os.environ:
     ACCOUNTS += [
@@ -29,15 +29,9 @@ if "SOAK" in os.environ:
     ]
 
 
-def narrow(name):
-    if not os.path.exists(NARROW_LIBRARY):
-        raise Skip("the compiler has no libraries for -m32")
-    return target(os.path.join("32", name))
-
-
 def account_case(command, status):
     def try_it():
-        truth_of([narrow(command[0]), *command[1:]], status)
+        truth_of([narrow(command[0], command[0] == "truth_cxx"), *command[1:]], status)
     return try_it
 
 

@@ -3,10 +3,11 @@
 """Blocks of pools that a program reports through heaptop.h, against its own account (tests/targets/pooled.c)."""
 
 import json
+import os
 import subprocess
 
-from proving import (HEAPTOP, LIBRARY, case, check, check_consistent, check_equal, environment, frames_of, kill_hard,
-                     report, run, run_cases, segment_files, target, wait_for)
+from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_consistent, check_equal, environment, frames_of, kill_hard,
+                     narrow, report, run, run_cases, segment_files, target, wait_for)
 
 FIELDS = ("allocs", "alloc_bytes", "live_blocks", "live_bytes")
 
@@ -42,7 +43,7 @@ def compare(rep, truth):
 
 
 def pooled(*arguments, program="pooled", options=()):
-    done, rep = report([target(program), *arguments], options)
+    done, rep = report([os.path.join(TARGETS, program), *arguments], options)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode()[-300:])
     truth = truth_of(done.stdout)
     compare(rep, truth)
@@ -67,6 +68,14 @@ def threads():
 @case("calls that name no block, and blocks that overlap")
 def odd():
     truth, _ = pooled("odd")
+    check_equal(truth, {"pooled_small": [2, 41, 0, 0], "pooled_large": [1, 300, 1, 300]}, "the account")
+
+
+@case("32-bit: four threads; calls that name no block")
+def narrow_pools():
+    narrow("pooled")
+    pooled("4", "3000", program="32/pooled")
+    truth, _ = pooled("odd", program="32/pooled")
     check_equal(truth, {"pooled_small": [2, 41, 0, 0], "pooled_large": [1, 300, 1, 300]}, "the account")
 
 

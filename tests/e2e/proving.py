@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 B = os.path.join(ROOT, os.environ.get("B", "build"))
 HEAPTOP = os.path.join(B, "heaptop")
 LIBRARY = os.path.join(B, "libheaptop.so")
+NARROW_LIBRARY = os.path.join(B, "32", "libheaptop.so")
 TARGETS = os.path.join(B, "tests", "targets")
 ADDITIVE = ("allocs", "frees", "alloc_bytes", "live_bytes", "live_blocks")
 
@@ -129,6 +130,15 @@ def target(name):
     if not os.path.exists(path):
         raise Failure(path + " is not built")
     return path
+
+
+def narrow(name, of_cxx=False):
+    """A target for i386. Those in C++ need a package more."""
+    if not os.path.exists(NARROW_LIBRARY):
+        raise Skip("the compiler has no libraries for -m32")
+    if of_cxx and not os.path.exists(os.path.join(TARGETS, "32", name)):
+        raise Skip("the compiler has no C++ library for -m32")
+    return target(os.path.join("32", name))
 
 
 def environment(**more):

@@ -6,7 +6,7 @@ that the program ends as it does alone; what a child of fork may not be accused 
 import os
 import xml.etree.ElementTree as ET
 
-from proving import (HEAPTOP, Failure, case, check, check_equal, environment, need, report, run,
+from proving import (HEAPTOP, Failure, case, check, check_equal, environment, narrow, need, report, run,
                      run_cases, scratch, target, truth_of)
 
 SOURCE = "wrong_frees.cc"
@@ -34,8 +34,8 @@ def stack_place(stack):
     return place([(f["function"], f["file"], f["line"] or 0) for f in stack])
 
 
-def wrong_frees(*cases, options=()):
-    done, rep = report([target("wrong_frees"), *cases], options)
+def wrong_frees(*cases, options=(), program=None):
+    done, rep = report([program or target("wrong_frees"), *cases], options)
     return done, rep, [(f["kind"], stack_place(f["stack"]), stack_place(f["alloc_stack"]))
                        for f in rep["wrong_frees"]]
 
@@ -98,6 +98,18 @@ def finds_bad_frees():
         check_equal(f.get("offset"), OFFSETS.get(name), name + ": offset")
         check_equal(stack_place(f["alloc_stack"]) and stack_place(f["alloc_stack"])[0],
                     None if kind == "unknown" else name, name + ": where it was allocated")
+
+
+@case("32-bit: the same, at the same places")
+def narrow_frees():
+    program = narrow("wrong_frees", of_cxx=True)
+    check_equal(sorted(wrong_frees("fits", program=program)[2]), sorted(wrong_frees("fits")[2]), "mismatches")
+    for name in ("double_small", "inside_large", "unknown_data"):
+        alone = run([program, name])
+        done, _, found = wrong_frees(name, program=program)
+        check_equal(done.returncode, alone.returncode if alone.returncode >= 0 else 128 - alone.returncode,
+                    name + ": status")
+        check_equal(found, wrong_frees(name)[2], name)
 
 
 @case("the same, at the same places, as memcheck")

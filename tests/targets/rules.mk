@@ -114,13 +114,21 @@ $(B)/tests/targets/inner/stripped: tests/targets/inner_pool.c $(wildcard tests/t
 
 # The same for i386, where that builds (tests/e2e/narrow.py).
 NARROW_TARGETS := $(if $(filter full,$(NARROW)),$(addprefix $(B)/tests/targets/32/,crash mixed \
-	narrow_odd narrow_stacks told truth_apis truth_exit truth_fork truth_jumps truth_queue truth_teardown truth_threads))
-TEST_EXTRA += $(NARROW_TARGETS)
+	narrow_odd narrow_stacks pooled told truth_apis truth_exit truth_fork truth_jumps truth_maps truth_queue \
+	truth_teardown truth_threads))
+NARROW_CXX := $(if $(NARROW_TARGETS),$(if $(filter /%,$(shell $(CXX) -m32 -print-file-name=libstdc++.so)),$(addprefix \
+	$(B)/tests/targets/32/,truth_cxx wrong_frees)))
+TEST_EXTRA += $(NARROW_TARGETS) $(NARROW_CXX)
 $(B)/tests/targets/32/narrow_stacks: private TARGET_CFLAGS += -fPIC -fomit-frame-pointer
 $(NARROW_TARGETS): $(B)/tests/targets/32/%: tests/targets/%.c $(wildcard tests/targets/*.h) Makefile
 	$(call say,CC.32,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -m32 -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm
+
+$(NARROW_CXX): $(B)/tests/targets/32/%: tests/targets/%.cc $(wildcard tests/targets/*.h) Makefile
+	$(call say,CXX.32,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -m32 -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -o $@ $< -lpthread
 
 # The mathematics without numbers of 128 bits.
 TEST_EXTRA += $(if $(filter full,$(NARROW)),$(B)/tests/targets/32/poisson)

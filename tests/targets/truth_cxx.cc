@@ -121,10 +121,13 @@ NOINLINE void site_map(std::map<int, long> &m, int key)
 	truth_got(MAP, &m[key], sizeof(std::_Rb_tree_node<std::pair<const int, long>>));
 }
 
+/* With the pointer to its functions and two counts. */
+constexpr size_t SHARED_BYTES = sizeof(void *) + 2 * sizeof(int) + sizeof(long);
+
 NOINLINE void site_shared(std::shared_ptr<long> &p, long value)
 {
 	p = std::make_shared<long>(value);
-	truth_got(SHARED, p.get(), 24);
+	truth_got(SHARED, p.get(), SHARED_BYTES);
 }
 
 /* The runtime asks for the exception object: how large it is, is its own business. */
@@ -245,7 +248,7 @@ void containers()
 		site_list(l);
 		site_map(m, i);
 		site_shared(p, i);
-		truth_gone(SHARED, 24);
+		truth_gone(SHARED, SHARED_BYTES);
 	}
 	for (int i = 0; i < 300; i++) {
 		truth_gone(LIST, 2 * sizeof(void *) + sizeof(long));

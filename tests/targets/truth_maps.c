@@ -29,12 +29,17 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-#define PAGE	    4096ul
-#define PAGES	    256u /* of a thread, in an arena where nothing else is */
+#define PAGE  4096ul
+#define PAGES 256u /* of a thread, in an arena where nothing else is */
+#ifdef __LP64__
 #define ARENA	    0x200000000000ul
 #define ARENA_BYTES (1ul << 32)
-#define THREADS	    8u
-#define SITES	    7u
+#else
+#define ARENA	    0x20000000ul
+#define ARENA_BYTES (1ul << 24)
+#endif
+#define THREADS 8u
+#define SITES	7u
 
 #define NOINLINE __attribute__((noinline, noclone))
 
