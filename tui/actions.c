@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "src/model/growth.h"
+#include "src/util/text.h"
 #include "tui/curses_api.h"
 #include "tui/detach.h"
 #include "tui/find.h"
@@ -333,7 +335,7 @@ static long grower_at(const struct ui *ui, const uint32_t *index, size_t n)
 
 static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_site *site)
 {
-	char rate[UNITS_MAX], over[UNITS_MAX], evidence[GROWTH_EVIDENCE_MAX];
+	char rate[UNITS_MAX], over[UNITS_MAX], evidence[GROWTH_EVIDENCE_MAX], text[UI_MESSAGE_MAX];
 
 	view_sites_select(ui, site->id);
 	ui->grower = site->id;
@@ -342,10 +344,14 @@ static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_s
 	if (ui_view(ui) != view_table[VIEW_SITES] && ui_view(ui)->open)
 		ui_view(ui)->open(ui);
 	ui_view(ui)->update(ui);
-	ui_message(ui, "growing site %zu of %zu: %s over %s, %s: %s", at + 1, of,
+	snprintf(text, sizeof(text), "growing site %zu of %zu: %s over %s, %s: %s", at + 1, of,
 		units_rate(rate, site->growth.bytes_per_s),
 		units_duration(over, site->growth.over_ns), growth_word_text(&site->growth),
 		growth_evidence(&site->growth, evidence));
+	/* The rest of the evidence is in the site's detail. */
+	for (char *end; ui->layout.width < (int)text_cells(text) + 2 && (end = strrchr(text, ';'));)
+		*end = '\0';
+	ui_message(ui, "%s", text);
 }
 
 void action_grower(struct ui *ui, int step, int key)
@@ -357,7 +363,10 @@ void action_grower(struct ui *ui, int step, int key)
 	/* The first goes to the worst, wherever the cursor is. */
 	at = at < 0 ? 0 : at + step;
 	if (n == 0)
-		ui_message(ui, "no site is growing (? explains GROWS)");
+		ui_message(ui, "no site is growing%s (? explains GROWS)",
+			ui->shown && snapshot_is_young(ui->shown)
+				? " yet: that takes ten seconds to see"
+				: "");
 	else if (at < 0 || at >= (long)n)
 		ui_message(ui, "this is the %s growing site", step < 0 ? "first" : "last");
 	else

@@ -12,6 +12,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/site_twins.h"
 
 #define LABEL_CELLS   15
 #define NUMBER_CELLS  26
@@ -227,11 +228,12 @@ static size_t siblings_lines(const struct ui *ui, const struct snap_site *site)
 	return 1 + (s->kept ? s->kept : 1) + (s->count > s->kept);
 }
 
-static void sibling_draw(const struct ui *ui, uint32_t id, int y, int x, unsigned cells)
+static void sibling_draw(const struct ui *ui, size_t i, int y, int x, unsigned cells)
 {
+	uint32_t id = ui->detail.siblings.site[i];
 	const struct snap_site *site = ui_site(ui, id);
 	struct row_style style = ui_style(ui);
-	char text[COLUMN_TEXT_MAX], live[UNITS_MAX], number[96];
+	char text[COLUMN_TEXT_MAX], live[UNITS_MAX], number[96], differs[TWINS_TEXT];
 	unsigned place = cells / 3, used;
 
 	if (!site)
@@ -246,6 +248,7 @@ static void sibling_draw(const struct ui *ui, uint32_t id, int y, int x, unsigne
 		return;
 	draw_text(y, x + (int)(cells - place - 1), place, STYLE_DIM, text);
 	style.site_cells = cells - used - place - 2;
+	style.twin = site_twins_text(ui, i, differs);
 	site_name(site, &style, text, sizeof(text));
 	draw_text(y, x + (int)used, style.site_cells, STYLE_PLAIN, text);
 }
@@ -265,7 +268,7 @@ static void siblings_draw(
 		snprintf(text, sizeof(text), "SIBLINGS through the call in %s", name);
 		draw_rule(y, x, cells, caller ? text : "SIBLINGS");
 	} else if (i - 1 < s->kept) {
-		sibling_draw(ui, s->site[i - 1], y, x, cells);
+		sibling_draw(ui, i - 1, y, x, cells);
 	} else if (s->kept) {
 		snprintf(text, sizeof(text), "%" PRIu32 " in all, %s live", s->count,
 			units_bytes(live, s->bytes));

@@ -378,6 +378,14 @@ static unsigned key_views(int key, char *out, size_t cap)
 	return n;
 }
 
+static bool key_in_tabs(int key)
+{
+	for (size_t i = 0; i < keys_count; i++)
+		if ((keys_table[i].scope & IN_DATA) == IN_DATA && key_has(&keys_table[i], key))
+			return true;
+	return false;
+}
+
 /* Says where the key works, if anywhere. */
 static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int key)
 {
@@ -388,7 +396,9 @@ static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int k
 		key_names_sequence(term_keys_sequence(), name);
 	else
 		key_names_text(key, name);
-	if (n == 1)
+	if (key_in_tabs(key))
+		ui_message(ui, "%s works in the tabs; Esc goes back to them", name);
+	else if (n == 1)
 		ui_message(ui, "%s works only in %s (%s)", name, views, elsewhere->help);
 	else if (n > 1)
 		ui_message(ui, "%s works only in %s (? explains it)", name, views);

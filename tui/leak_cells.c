@@ -31,25 +31,61 @@ static bool is_suppressed(const struct leaks_row *row)
 	return row->leak && row->leak->suppressed;
 }
 
-/* Where the file does not fit: rows of one function still differ by their lines. */
-static void site_beside_line(
-	const struct snap_site *site, const struct row_style *style, const char *name, char *out)
+#define NAME_LEAST 6 /* cells; with fewer, a name has no line beside it */
+
+static const struct frame *title_frame(const struct ui *ui, const struct snap_site *site)
+{
+	const struct stack *s = site->stack;
+
+	return snapshot_frame(s, ui->show_hidden || s->title >= s->nframes ? 0 : s->title);
+}
+
+/* Has another row on the screen this function, at another line? */
+static bool has_other_line(const struct ui *ui, const struct snap_site *site)
+{
+	const struct list *l = &ui->leaks.list;
+	const struct frame *f = title_frame(ui, site), *other;
+
+	for (size_t i = l->top; f->function && i < l->count && i < l->top + l->height; i++) {
+		if (!ui->leaks.row[i].site)
+			continue;
+		other = title_frame(ui, ui->leaks.row[i].site);
+		if (other->function && other->line != f->line &&
+			!strcmp(other->function, f->function))
+			return true;
+	}
+	return false;
+}
+
+/* Where the file does not fit: rows of one function still differ by their lines, for which the name
+ * gives way if it must. */
+static void site_beside_line(const struct ui *ui, const struct snap_site *site,
+	const struct row_style *style, const char *name, char *out)
 {
 	const char *cut = draw_is_ascii() ? "..." : "…";
 	struct row_style whole = *style;
-	char place[128];
+	char place[128], shorter[512];
 	const char *line;
-	size_t room;
+	unsigned room;
 
 	whole.line_cells = 0;
 	site_place(site, &whole, place, sizeof(place));
 	line = strrchr(place, ':');
-	room = line ? text_cells(name) + text_cells(cut) + text_cells(line) : 0;
-	if (!line || room >= style->site_cells)
+	room = style->site_cells - (line ? (unsigned)text_cells(line) : 0);
+	if (line && text_cells(name) + text_cells(cut) < room) {
+		room -= (unsigned)text_cells(cut);
+	} else if (line && style->site_cells >= NAME_LEAST + text_cells(line) &&
+		   has_other_line(ui, site)) {
+		whole.site_cells = room;
+		site_name(site, &whole, shorter, sizeof(shorter));
+		name = shorter;
+		cut = "";
+	} else {
 		text_elide(out, COLUMN_TEXT_MAX, name, style->site_cells, false, draw_is_ascii());
-	else
-		snprintf(out, COLUMN_TEXT_MAX, "%s%*s%s%s", name, (int)(style->site_cells - room),
-			"", cut, line);
+		return;
+	}
+	snprintf(out, COLUMN_TEXT_MAX, "%s%*s%s%s", name, (int)(room - text_cells(name)), "", cut,
+		line);
 }
 
 static void leaks_site_text(const struct ui *ui, const struct leaks_row *row, const char *twin,
@@ -71,7 +107,7 @@ static void leaks_site_text(const struct ui *ui, const struct leaks_row *row, co
 			(int)(cells - text_cells(name) - text_cells(place)), "", place);
 		text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 	} else {
-		site_beside_line(row->site, &style, name, out);
+		site_beside_line(ui, row->site, &style, name, out);
 	}
 }
 

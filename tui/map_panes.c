@@ -8,6 +8,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/site_twins.h"
 
 #define CELLS_STEP    16u /* so that lines begin at round addresses */
 #define CELLS_MOST    128u
@@ -462,11 +463,12 @@ static void pin_draw(const struct ui *ui, unsigned i, int y)
 	struct row_style style = ui_style(ui);
 	char text[64], name[COLUMN_TEXT_MAX] = "a call site not known yet";
 	char place[COLUMN_TEXT_MAX] = "", cut[COLUMN_TEXT_MAX], cost[UNITS_MAX], pages[UNITS_MAX];
-	char alone[UNITS_MAX], live[UNITS_MAX];
+	char alone[UNITS_MAX], live[UNITS_MAX], differs[TWINS_TEXT];
 	unsigned right = width >= 80 ? width / 4 : 0,
 		 room = width > 37 + right ? width - 37 - right : 0;
 
 	style.site_cells = room;
+	style.twin = site_twins_text(ui, i, differs);
 	if (site) {
 		site_name(site, &style, name, sizeof(name));
 		site_place(site, &style, place, sizeof(place));
@@ -504,9 +506,22 @@ static void pins_draw(const struct ui *ui, const struct map_panes *p)
 				    : "nothing: no page of the heap is less than half full");
 }
 
+static void pins_find_twins(struct ui *ui)
+{
+	const struct map_account *a = &ui->map.map->account;
+	uint32_t id[TWINS_ROWS];
+	size_t n = 0;
+
+	while (n < a->pins && n < TWINS_ROWS) {
+		id[n] = a->pin[n].site;
+		n++;
+	}
+	site_twins_find(ui, id, n);
+}
+
 /* ---- all ---- */
 
-void map_panes_draw(const struct ui *ui)
+void map_panes_draw(struct ui *ui)
 {
 	const struct map *m = ui->map.map;
 	struct map_panes p;
@@ -531,6 +546,8 @@ void map_panes_draw(const struct ui *ui)
 		if (p.classes_x >= 0)
 			classes_draw(ui, &p);
 	}
-	if (p.pins)
+	if (p.pins) {
+		pins_find_twins(ui);
 		pins_draw(ui, &p);
+	}
 }

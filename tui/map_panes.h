@@ -36,6 +36,6 @@ size_t map_panes_zoom(const struct ui *ui, const struct map_panes *p);
 size_t map_panes_lines(const struct ui *ui, const struct map_panes *p);
 /* The page of the row that the cursor is on. */
 size_t map_panes_cursor(const struct ui *ui);
-void map_panes_draw(const struct ui *ui);
+void map_panes_draw(struct ui *ui);
 
 #endif

@@ -400,6 +400,7 @@ struct ui {
 	/* What the loop knows about the terminal. */
 	bool has_terminal; /* one that an editor can use */
 	const char *editor; /* a shell command; NULL: none is set */
+	struct twins twins; /* of the call sites that a view lists (site_twins.h) */
 	/* The views' own. */
 	struct sites_state sites;
 	struct group_state group;

@@ -15,6 +15,7 @@
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/leak_facts.h"
+#include "tui/site_twins.h"
 #include "tui/table.h"
 #include "tui/view_detail.h"
 #include "tui/view_sites.h"
@@ -117,7 +118,9 @@ static void contents_reset(struct ui *ui)
 
 /* ---- drawing ---- */
 
-static void name_text(const struct ui *ui, uint32_t id, unsigned cells, char out[COLUMN_TEXT_MAX])
+/* `twin`: what tells it from call sites of the same name, or NULL. */
+static void name_text(const struct ui *ui, uint32_t id, const char *twin, unsigned cells,
+	char out[COLUMN_TEXT_MAX])
 {
 	char name[COLUMN_TEXT_MAX / 2] = "a call site not known yet", all[COLUMN_TEXT_MAX];
 	const struct snap_site *site = ui_site(ui, id);
@@ -125,6 +128,7 @@ static void name_text(const struct ui *ui, uint32_t id, unsigned cells, char out
 	struct row_style style = ui_style(ui);
 
 	style.site_cells = cells;
+	style.twin = twin;
 	if (site) {
 		site_name(site, &style, name, sizeof(name));
 		site_place(site, &style, place, sizeof(place));
@@ -139,7 +143,7 @@ static void bytes_text(const struct snap_leak_sum *s, char out[COLUMN_TEXT_MAX])
 		units_bytes(out, s->bytes);
 }
 
-static void cell_text(const struct ui *ui, const struct snap_contents *c,
+static void cell_text(const struct ui *ui, const struct snap_contents *c, const char *twin,
 	const struct table_place *p, char out[COLUMN_TEXT_MAX])
 {
 	*out = '\0';
@@ -165,7 +169,7 @@ static void cell_text(const struct ui *ui, const struct snap_contents *c,
 		bytes_text(&c->read, out);
 		break;
 	default:
-		name_text(ui, c->site, p->cells, out);
+		name_text(ui, c->site, twin, p->cells, out);
 	}
 }
 
@@ -175,14 +179,15 @@ static void line_draw(const struct ui *ui, const struct snap_leaks *l, size_t at
 	unsigned n = table_fit(&contents_table, NULL, ui->layout.width, place);
 	bool is_selected = at == ui->contents.list.cursor;
 	enum draw_style style = is_selected ? STYLE_SELECT : STYLE_PLAIN;
-	char text[COLUMN_TEXT_MAX];
+	char text[COLUMN_TEXT_MAX], differs[TWINS_TEXT];
+	const char *twin = site_twins_text(ui, at - ui->contents.list.top, differs);
 
 	if (is_selected) {
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
-		cell_text(ui, &l->contents[ui->contents.row[at]], &place[i], text);
+		cell_text(ui, &l->contents[ui->contents.row[at]], twin, &place[i], text);
 		table_draw_cell(&contents_table, place[i], y, style, text);
 	}
 }
@@ -210,6 +215,17 @@ static const char *empty_text(const struct ui *ui, const struct snap_leaks *l)
 				: "not read: U reads what is in blocks, from a copy of the program";
 }
 
+static void find_twins(struct ui *ui, const struct snap_leaks *l)
+{
+	const struct list *list = &ui->contents.list;
+	uint32_t id[TWINS_ROWS];
+	size_t n = 0;
+
+	for (size_t i = list->top; i < list->count && n < list->height && n < TWINS_ROWS; i++)
+		id[n++] = l->contents[ui->contents.row[i]].site;
+	site_twins_find(ui, id, n);
+}
+
 static void contents_draw(struct ui *ui)
 {
 	const struct snap_leaks *l = catch_up(ui);
@@ -217,6 +233,7 @@ static void contents_draw(struct ui *ui)
 	int y = ui->layout.y[ROW_BODY];
 
 	head_draw(ui, ui->layout.y[ROW_HEAD]);
+	find_twins(ui, l);
 	for (size_t i = 0; i < list->height && list->top + i < list->count; i++)
 		line_draw(ui, l, list->top + i, y + (int)i);
 	if (list->count == 0)
@@ -245,7 +262,7 @@ static bool contents_matches(const struct ui *ui, const struct filter *f, size_t
 
 	if (!l || at >= ui->contents.list.count || ui->contents.row[at] >= l->ncontents)
 		return false;
-	name_text(ui, l->contents[ui->contents.row[at]].site, COLUMN_TEXT_MAX - 1, text);
+	name_text(ui, l->contents[ui->contents.row[at]].site, NULL, COLUMN_TEXT_MAX - 1, text);
 	return filter_match_text(f, text);
 }
 

@@ -17,6 +17,7 @@
 #include "tui/draw.h"
 #include "tui/histogram.h"
 #include "tui/infoline.h"
+#include "tui/site_twins.h"
 #include "tui/trail.h"
 #include "tui/view_sites.h"
 
@@ -24,9 +25,11 @@
 #define FACTS_HEIGHT 9 /* with fewer body lines, the facts scroll with the rest */
 #define NUMBER_CELLS 7 /* "  12 > " before a frame's name */
 #define STACK_HEAD   2 /* lines before the first frame */
-#define SOURCE_ROWS  12 /* with fewer lines, the source gets none, */
-#define SOURCE_FEW   6 /* or only the chosen line */
-#define SOURCE_MOST  17
+#define SOURCE_ROWS                                                                                \
+	12 /* with fewer lines below the facts, the source gets only the chosen one,               \
+	    */
+#define SOURCE_FEW  8 /* and none with fewer body lines: the stack needs them */
+#define SOURCE_MOST 17
 
 static struct list *detail_list(struct ui *ui)
 {
@@ -55,7 +58,7 @@ static int detail_source_lines(const struct ui *ui)
 	int rows = ui->layout.body_height - detail_fixed(ui), lines = rows / 3;
 
 	if (rows < SOURCE_ROWS)
-		return rows < SOURCE_FEW ? 0 : 2;
+		return ui->layout.body_height < SOURCE_FEW ? 0 : 2;
 	return lines < 5 ? 5 : lines > SOURCE_MOST ? SOURCE_MOST : lines;
 }
 
@@ -434,6 +437,7 @@ static void detail_draw(struct ui *ui)
 				  "moment");
 		return;
 	}
+	site_twins_find(ui, ui->detail.siblings.site, ui->detail.siblings.kept);
 	detail_draw_head(ui, site);
 	for (int i = 0; i < detail_fixed(ui); i++)
 		detail_facts_draw(ui, site, (unsigned)i, y + i, width);

@@ -15,7 +15,7 @@
 #include "tui/keys.h"
 
 #define HELP_INDENT "             " /* of the text beside a key */
-#define HELP_LEAST  40 /* cells; on narrower screens the ends of lines are left out */
+#define HELP_LEAST  30 /* cells; on narrower screens the ends of lines are left out */
 
 static struct list *help_list(struct ui *ui)
 {
@@ -146,6 +146,7 @@ static void help_add_words(struct ui *ui)
 		{ "peak, @", "most live bytes at once, and when (time since start)" },
 		{ "RSS, hwm", "resident memory, and its maximum (high-water mark)" },
 		{ "pss", "RSS with each shared page divided by its number of users" },
+		{ "~+1.2k/s", "a rate of the first ten seconds: starting makes up much of it" },
 		{ "/s, over", "rates cover this time: 10 seconds, less at the start" },
 		{ "0:00 graph", "live bytes from the start until now: the time line" },
 		{ "m ! and ^", "on its axis: a mark, lost events, the highest moment" },

@@ -14,6 +14,7 @@
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/leak_facts.h"
+#include "tui/site_twins.h"
 #include "tui/table.h"
 #include "tui/view_detail.h"
 #include "tui/view_sites.h"
@@ -140,8 +141,9 @@ static void holders_reset(struct ui *ui)
 
 /* ---- drawing ---- */
 
-static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i, unsigned cells,
-	char out[COLUMN_TEXT_MAX])
+/* `twin`: what tells it from call sites of the same name, or NULL. */
+static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i, const char *twin,
+	unsigned cells, char out[COLUMN_TEXT_MAX])
 {
 	const struct snap_holder *h = &l->holders[i];
 	const struct snap_site *site = h->root ? NULL : ui_site(ui, h->site);
@@ -152,6 +154,7 @@ static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 	struct row_style style = ui_style(ui);
 
 	style.site_cells = cells;
+	style.twin = twin;
 	if (site) {
 		site_name(site, &style, name, sizeof(name));
 		site_place(site, &style, place, sizeof(place));
@@ -162,7 +165,7 @@ static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 	text_elide(out, COLUMN_TEXT_MAX, all, cells, false, draw_is_ascii());
 }
 
-static void cell_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i,
+static void cell_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i, const char *twin,
 	const struct table_place *p, char out[COLUMN_TEXT_MAX])
 {
 	const struct snap_holder *h = &l->holders[i];
@@ -183,7 +186,7 @@ static void cell_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 			units_bytes(out, h->own.bytes);
 		break;
 	default:
-		name_text(ui, l, i, p->cells, out);
+		name_text(ui, l, i, twin, p->cells, out);
 	}
 }
 
@@ -193,14 +196,15 @@ static void line_draw(const struct ui *ui, const struct snap_leaks *l, size_t at
 	unsigned n = table_fit(&holder_table, NULL, ui->layout.width, place);
 	bool is_selected = at == ui->holders.list.cursor;
 	enum draw_style style = is_selected ? STYLE_SELECT : STYLE_PLAIN;
-	char text[COLUMN_TEXT_MAX];
+	char text[COLUMN_TEXT_MAX], differs[TWINS_TEXT];
+	const char *twin = site_twins_text(ui, at - ui->holders.list.top, differs);
 
 	if (is_selected) {
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
-		cell_text(ui, l, ui->holders.row[at], &place[i], text);
+		cell_text(ui, l, ui->holders.row[at], twin, &place[i], text);
 		table_draw_cell(&holder_table, place[i], y, style, text);
 	}
 }
@@ -223,6 +227,20 @@ static void head_draw(const struct ui *ui, int y)
 			holder_columns[place[i].column].title);
 }
 
+static void find_twins(struct ui *ui, const struct snap_leaks *l)
+{
+	const struct list *list = &ui->holders.list;
+	uint32_t id[TWINS_ROWS];
+	size_t n = 0;
+
+	for (size_t i = list->top; i < list->count && n < list->height && n < TWINS_ROWS; i++) {
+		const struct snap_holder *h = &l->holders[ui->holders.row[i]];
+
+		id[n++] = h->root ? SITE_TWINS_NONE : h->site;
+	}
+	site_twins_find(ui, id, n);
+}
+
 static void holders_draw(struct ui *ui)
 {
 	const struct snap_leaks *l = catch_up(ui);
@@ -230,6 +248,7 @@ static void holders_draw(struct ui *ui)
 	int y = ui->layout.y[ROW_BODY];
 
 	head_draw(ui, ui->layout.y[ROW_HEAD]);
+	find_twins(ui, l);
 	for (size_t i = 0; i < list->height && list->top + i < list->count; i++)
 		line_draw(ui, l, list->top + i, y + (int)i);
 	if (list->count == 0)
@@ -254,7 +273,7 @@ static bool holders_matches(const struct ui *ui, const struct filter *f, size_t 
 
 	if (!l || at >= ui->holders.list.count || ui->holders.row[at] >= l->nholders)
 		return false;
-	name_text(ui, l, ui->holders.row[at], COLUMN_TEXT_MAX - 1, text);
+	name_text(ui, l, ui->holders.row[at], NULL, COLUMN_TEXT_MAX - 1, text);
 	return filter_match_text(f, text);
 }
 

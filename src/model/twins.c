@@ -142,6 +142,44 @@ static bool function_tells(struct twin *t, const struct twin *all, size_t n)
 	return false;
 }
 
+/* ---- addresses ---------------------------------------------------------------------------- */
+
+/* Do both say the same so far? */
+static bool twins_alike(const struct twin *a, const struct twin *b)
+{
+	const struct frame *f, *g;
+
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == TWINS_NONE)
+		return true;
+	if (a->kind == TWINS_FUNCTION)
+		return text_same(a->site->alloc_function, b->site->alloc_function);
+	f = snapshot_frame(a->site->stack, a->frame);
+	g = snapshot_frame(b->site->stack, b->frame);
+	return function_same(f, g) && (a->kind == TWINS_INNER || !a->line || line_same(f, g));
+}
+
+/* Two calls in one line, or in code without lines: the nearest frame, from the title outwards, at
+ * another address than in a twin that says the same. */
+static void address_tells(struct twin *t, const struct twin *all, size_t n, bool show_hidden)
+{
+	const struct frame *f, *other;
+
+	for (uint32_t away = 0; away <= TWINS_DEPTH && !t->address; away++) {
+		f = frame_at(t, show_hidden, false, away);
+		if (!f)
+			break;
+		for (size_t i = 0; i < n && i < TWINS_COMPARED && !t->address; i++) {
+			if (&all[i] == t || !twins_alike(t, &all[i]))
+				continue;
+			other = frame_at(&all[i], show_hidden, false, away);
+			t->address = other && other->pc != f->pc;
+			t->at = title_of(t, show_hidden) + away;
+		}
+	}
+}
+
 /* ---- names -------------------------------------------------------------------------------- */
 
 /* Where the name of an operator ends: after "operator()", "operator<<"; at `i` anything else. */
@@ -281,6 +319,30 @@ static void twins_compare(struct twin *all, size_t n, bool show_hidden)
 			!frames_tell(&all[i], all, n, show_hidden, false))
 			function_tells(&all[i], all, n);
 	arguments_compare(all, n);
+	for (size_t i = 0; n > 1 && i < n; i++)
+		address_tells(&all[i], all, n, show_hidden);
+}
+
+static void twin_add(struct twins *t, const struct snap_site *site, size_t row)
+{
+	struct twin *twin = &t->twin[t->count];
+
+	if (site->group)
+		return;
+	*twin = (struct twin){ .site = site, .row = row };
+	twin->key = frame_key(snapshot_frame(site->stack, title_of(twin, t->show_hidden)));
+	t->count++;
+}
+
+static void twins_compare_all(struct twins *t)
+{
+	qsort(t->twin, t->count, sizeof(t->twin[0]), twin_order);
+	for (size_t i = 0, end; i < t->count; i = end) {
+		for (end = i + 1; end < t->count && t->twin[end].key == t->twin[i].key;)
+			end++;
+		twins_compare(&t->twin[i], end - i, t->show_hidden);
+	}
+	qsort(t->twin, t->count, sizeof(t->twin[0]), row_order);
 }
 
 void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *order, size_t from,
@@ -288,23 +350,20 @@ void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *or
 {
 	t->count = 0;
 	t->show_hidden = show_hidden;
-	for (size_t row = from; row < to && t->count < TWINS_ROWS; row++) {
-		struct twin *twin = &t->twin[t->count];
+	for (size_t row = from; row < to && t->count < TWINS_ROWS; row++)
+		twin_add(t, &snap->sites[order[row]], row);
+	twins_compare_all(t);
+}
 
-		*twin = (struct twin){ .site = &snap->sites[order[row]], .row = row };
-		if (twin->site->group)
-			continue;
-		twin->key =
-			frame_key(snapshot_frame(twin->site->stack, title_of(twin, show_hidden)));
-		t->count++;
-	}
-	qsort(t->twin, t->count, sizeof(t->twin[0]), twin_order);
-	for (size_t i = 0, end; i < t->count; i = end) {
-		for (end = i + 1; end < t->count && t->twin[end].key == t->twin[i].key;)
-			end++;
-		twins_compare(&t->twin[i], end - i, show_hidden);
-	}
-	qsort(t->twin, t->count, sizeof(t->twin[0]), row_order);
+void twins_find_sites(
+	struct twins *t, const struct snap_site *const *site, size_t n, bool show_hidden)
+{
+	t->count = 0;
+	t->show_hidden = show_hidden;
+	for (size_t row = 0; row < n && t->count < TWINS_ROWS; row++)
+		if (site[row])
+			twin_add(t, site[row], row);
+	twins_compare_all(t);
 }
 
 /* Code without a name is an offset; in the module of the row itself no more than that. */
@@ -344,20 +403,41 @@ static void inner_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
 	snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", cut);
 }
 
+static void kind_text(
+	const struct twins *t, const struct twin *twin, bool ascii, char out[TWINS_TEXT])
+{
+	if (twin->kind == TWINS_CALLER)
+		caller_text(twin, t->show_hidden, ascii, out);
+	else if (twin->kind == TWINS_INNER)
+		inner_text(twin, ascii, out);
+	else if (twin->kind == TWINS_FUNCTION)
+		snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", twin->site->alloc_function);
+	else
+		*out = '\0';
+}
+
+/* An address is an offset in the module. */
+static void address_add(const struct twin *twin, bool ascii, char out[TWINS_TEXT])
+{
+	uint64_t offset = snapshot_frame(twin->site->stack, twin->at)->offset;
+	size_t used = strlen(out);
+
+	snprintf(out + used, TWINS_TEXT - used, ascii ? "%s{0x%" PRIx64 "}" : "%s‹0x%" PRIx64 "›",
+		used ? " " : "", offset);
+}
+
 const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT])
 {
 	bool ascii = glyphs == GLYPHS_ASCII;
 
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->twin[i].row != row || t->twin[i].kind == TWINS_NONE)
+		const struct twin *twin = &t->twin[i];
+
+		if (twin->row != row || (twin->kind == TWINS_NONE && !twin->address))
 			continue;
-		if (t->twin[i].kind == TWINS_CALLER)
-			caller_text(&t->twin[i], t->show_hidden, ascii, out);
-		else if (t->twin[i].kind == TWINS_INNER)
-			inner_text(&t->twin[i], ascii, out);
-		else
-			snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›",
-				t->twin[i].site->alloc_function);
+		kind_text(t, twin, ascii, out);
+		if (twin->address)
+			address_add(twin, ascii, out);
 		return out;
 	}
 	return NULL;

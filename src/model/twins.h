@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Rows that look the same: call sites whose names and places are equal, and what tells them apart,
- * which is a template frame below the name, a caller, or the allocating function. Pure; main
- * thread.
+ * which is a template frame below the name, a caller, or the allocating function; and where that is
+ * not enough, an address. Pure; main thread.
  */
 #ifndef SRC_MODEL_TWINS_H
 #define SRC_MODEL_TWINS_H
@@ -22,6 +22,8 @@ struct twin {
 	uint32_t frame; /* the frame that differs */
 	bool line; /* its line, not its function, differs */
 	bool whole; /* one template argument is not enough */
+	bool address; /* none of that is enough: the address of frame `at` is */
+	uint32_t at;
 };
 
 struct twins {
@@ -36,7 +38,10 @@ struct twins {
  */
 void twins_find(struct twins *t, const struct snapshot *snap, const uint32_t *order, size_t from,
 	size_t to, bool show_hidden);
-/* What tells the row apart: "‹make_shared<Conn>›", "← handle:41"; or NULL. */
+/* The same of `n` sites, at most TWINS_ROWS; row i is site[i], or none if that is NULL. */
+void twins_find_sites(
+	struct twins *t, const struct snap_site *const *site, size_t n, bool show_hidden);
+/* What tells the row apart: "‹make_shared<Conn>›", "← handle:41", "‹0x2a41›"; or NULL. */
 const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT]);
 /* The same for rows [0, to) of a list, asked for one after another: finds those ahead, too. */
 const char *twins_row(struct twins *t, const struct snapshot *snap, const uint32_t *order,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The site detail: the frame under the cursor, its source, and what is copied. */
 #include "tests/check.h"
+#include "tests/tui/alike.h"
 #include "tests/tui/paper.h"
 #include "tui/clipboard.h"
 #include "tui/detail_source.h"
@@ -53,6 +54,12 @@ TEST(on_a_small_screen_it_is_one_line)
 	begin(18, 80);
 	CHECK(paper_find(&p, "   214 ►") == paper_find(&p, "SOURCE") + 1);
 	CHECK_INT(paper_find(&p, "   213"), -1);
+	/* The stack goes before it. */
+	paper_resize(&p, 12, 40);
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "STACK, 7 frames") > 0 && paper_find(&p, "operator new(…)") > 0);
+	CHECK_INT(paper_find(&p, "SOURCE"), -1);
 	paper_resize(&p, 8, 40);
 	refresh_tick(&p.ui);
 	paper_draw(&p);
@@ -214,6 +221,21 @@ TEST(siblings_are_gone_to)
 	paper_close(&p);
 }
 
+TEST(siblings_of_one_name_say_what_differs)
+{
+	alike[0] = 20, alike[1] = 18;
+	paper_open(&p, 60, 200, false);
+	p.source.tick = alike_tick;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "j\r]]");
+	paper_draw(&p);
+	CHECK_INT(p.ui.detail.site, 21);
+	CHECK(paper_find(&p, "open_one ‹make_shared<Conn>›") > 0);
+	CHECK(paper_find(&p, "open_one ‹make_shared<Session>›") > 0);
+	paper_close(&p);
+	alike[0] = alike[1] = 0;
+}
+
 /* ---- keys --------------------------------------------------------------------------------- */
 
 TEST(e_asks_for_the_editor_at_the_line)
@@ -355,6 +377,7 @@ int main(void)
 	RUN(no_heading_stands_alone);
 	RUN(ages_and_threads);
 	RUN(siblings_are_gone_to);
+	RUN(siblings_of_one_name_say_what_differs);
 	RUN(e_asks_for_the_editor_at_the_line);
 	RUN(y_copies_the_stack);
 	RUN(what_is_copied);

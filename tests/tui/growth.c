@@ -77,6 +77,11 @@ TEST(the_first_brace_shows_the_worst)
 	/* After another move it begins again. */
 	paper_keys(&p, "k}");
 	CHECK_INT(p.ui.sites.selected, 17);
+	/* Where not all of the evidence fits, a whole part of it does. */
+	paper_resize(&p, 24, 80);
+	refresh_tick(&p.ui);
+	paper_keys(&p, "j}");
+	CHECK_STR(p.ui.message, "growing site 1 of 3: +1.0M/s over 9m36s, sure: rose all along");
 	paper_close(&p);
 }
 
@@ -127,7 +132,13 @@ TEST(only_among_what_is_shown)
 	CHECK_INT(p.ui.sites.selected, 19);
 	paper_keys(&p, "\\zlib\r}");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "no site is growing") >= 0);
+	CHECK(paper_find(&p, "no site is growing (?") >= 0);
+	/* It began a moment ago. */
+	p.source.tick = young_tick;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "}");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no site is growing yet: that takes ten seconds to see") >= 0);
 	paper_close(&p);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What holds the heap: its tree, from scan to scan, and the ways from it. */
 #include "tests/check.h"
+#include "tests/tui/alike.h"
 #include "tests/tui/paper.h"
 
 static struct paper p;
@@ -78,10 +79,32 @@ TEST(a_result_without_them_says_why)
 	paper_close(&p);
 }
 
+/* Here, and where contents of blocks are compared. */
+TEST(call_sites_of_one_name_say_what_differs)
+{
+	alike[0] = 17, alike[1] = 18;
+	paper_open(&p, 30, 110, false);
+	p.source.tick = alike_tick;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "O");
+	scan();
+	paper_keys(&p, "\rll");
+	CHECK(sees("open_one ‹make_shared<Conn>›  conn.cc:88"));
+	CHECK(sees("open_one ‹make_shared<Session>›  conn.cc:88"));
+	paper_keys(&p, "OU");
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	CHECK(sees("COPIES"));
+	CHECK(sees("open_one ‹make_shared<Conn>›  conn.cc:88"));
+	CHECK(sees("open_one ‹make_shared<Session>›  conn.cc:88"));
+	paper_close(&p);
+	alike[0] = alike[1] = 0;
+}
+
 int main(void)
 {
 	RUN(roots_open_to_what_they_hold);
 	RUN(enter_leads_to_the_call_site_and_back);
 	RUN(a_result_without_them_says_why);
+	RUN(call_sites_of_one_name_say_what_differs);
 	return check_end();
 }

@@ -59,7 +59,7 @@ TEST(the_help_begins_with_questions)
 /* Long lines go on in the next one; a new width makes new ones. */
 TEST(the_help_is_wrapped)
 {
-	static const int widths[] = { 60, 100, 80, 44 };
+	static const int widths[] = { 60, 100, 80, 44, 40 };
 
 	paper_open(&p, 24, 200, false);
 	refresh_tick(&p.ui);
@@ -151,6 +151,10 @@ TEST(a_refused_key_says_why)
 	paper_keys(&p, "_");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "_ does nothing here") >= 0);
+	paper_keys(&p, "pL"); /* not in Sites alone */
+	paper_draw(&p);
+	CHECK(paper_find(&p, "L works in the tabs; Esc goes back to them") >= 0);
+	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "h");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "? is help") >= 0);

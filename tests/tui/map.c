@@ -2,6 +2,7 @@
 /* The Map: what is selected stays what it is, keys and clicks do what they say, and its panes are
  * inside the screen at every size. */
 #include "tests/check.h"
+#include "tests/tui/alike.h"
 #include "tests/tui/paper.h"
 #include "tui/map_panes.h"
 
@@ -214,6 +215,20 @@ TEST(enter_and_digits_show_the_site)
 	paper_close(&p);
 }
 
+TEST(pinning_sites_of_one_name_say_what_differs)
+{
+	alike[0] = 23, alike[1] = 18;
+	paper_open(&p, 30, 100, false);
+	p.source.tick = alike_tick;
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, KEY_F(8));
+	paper_draw(&p);
+	CHECK(paper_find(&p, "open_one ‹make_shared<Conn>›") > 0);
+	CHECK(paper_find(&p, "open_one ‹make_shared<Session>›") > 0);
+	paper_close(&p);
+	alike[0] = alike[1] = 0;
+}
+
 TEST(an_address_is_gone_to)
 {
 	char text[64];
@@ -389,6 +404,7 @@ int main(void)
 	RUN(zoom_keeps_the_page);
 	RUN(down_keeps_the_column_and_ends_at_the_end);
 	RUN(enter_and_digits_show_the_site);
+	RUN(pinning_sites_of_one_name_say_what_differs);
 	RUN(an_address_is_gone_to);
 	RUN(parts_of_what_is_several_mappings);
 	RUN(what_was_mapped_leads_to_its_site);

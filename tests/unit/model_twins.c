@@ -166,6 +166,32 @@ TEST(the_function_that_allocates)
 	CHECK_STR(text(0, GLYPHS_BLOCKS), ""); /* nothing does */
 }
 
+/* Two calls in one line; and those of one template, besides another. */
+TEST(an_address_where_nothing_else_tells)
+{
+	const struct snap_site *listed[] = { &sites[0], NULL, &sites[1] };
+
+	snap.nsites = 3;
+	for (unsigned i = 0; i < 3; i++) {
+		site_set(i, i < 2 ? "make<Conn>" : "make<Session>", 38, "run", 1, "malloc");
+		frames[i][2].pc = frames[i][2].offset = 0x2a40 + i;
+	}
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹make<Conn>› ‹0x2a40›");
+	CHECK_STR(text(1, GLYPHS_ASCII), "{make<Conn>} {0x2a41}");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "‹make<Session>›");
+	snap.nsites = 2;
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹0x2a40›");
+	CHECK_STR(text(1, GLYPHS_ASCII), "{0x2a41}");
+	/* A frame further out has it, if the nearer ones are the same. */
+	frames[1][2].pc = frames[0][2].pc;
+	frames[1][3].pc = frames[1][3].offset = 0x77;
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹0x77›");
+	/* The same of sites that something else lists. */
+	twins_find_sites(&twins, listed, 3, false);
+	CHECK_STR(twins_text(&twins, 2, GLYPHS_BLOCKS, (char[TWINS_TEXT]){ 0 }), "‹0x77›");
+	CHECK(!twins_text(&twins, 1, GLYPHS_BLOCKS, (char[TWINS_TEXT]){ 0 }));
+}
+
 TEST(odd_names)
 {
 	static const char *const names[] = { "", "operator()", "a<b", "a>b", "f(", "<<<>>>",
@@ -230,6 +256,7 @@ int main(void)
 	RUN(a_caller_without_a_name);
 	RUN(a_caller_further_out);
 	RUN(the_function_that_allocates);
+	RUN(an_address_where_nothing_else_tells);
 	RUN(odd_names);
 	RUN(names_with_their_twins_fit);
 	return check_end();
