@@ -14,6 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import emulator
 from emulator import ENV, Emulator
 
+ANSWER_SECONDS = 0.5
+
 # xterm's sixteen colours, and what the three kinds of terminals have where a program asks for none.
 XTERM = (0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
          0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff)
@@ -84,6 +86,8 @@ def play(screen, steps):
         else:
             typed = re.sub(r"<([\w-]+)>", lambda m: NAMED[m[1]], step)
             screen.keys(typed.encode().decode("unicode_escape").encode())
+            # The viewer sleeps until the kernel brings the keys; most keys change something.
+            screen.read(ANSWER_SECONDS)
             screen.settled()
     if not steps or steps[-1] != "!":
         shots.append(screen.settled())
