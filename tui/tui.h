@@ -108,7 +108,8 @@ struct tui_source {
 	 * *more: further processes. NULL: there is no list.
 	 */
 	size_t (*processes)(void *ctx, const struct process_row **rows, size_t *more);
-	/* Makes the next snapshot one of this process. 0, or -errno and a line in `msg`. */
+	/* Makes the next snapshot one of this process. 0, or -errno and a line in `msg`;
+	 * -EINPROGRESS: a later snapshot is. */
 	int (*process_show)(void *ctx, uint64_t id, char *msg, size_t cap);
 	/*
 	 * Follows the allocations at one call site of the newest snapshot, from now on, until

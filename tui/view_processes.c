@@ -6,6 +6,7 @@
  */
 #include "tui/view_processes.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -203,6 +204,7 @@ void view_processes_show(struct ui *ui, int arg, int key)
 	struct processes_state *st = &ui->processes;
 	char why[UI_MESSAGE_MAX] = "";
 	uint64_t id = st->selected;
+	int rc;
 
 	if (!st->has_selected)
 		return;
@@ -211,10 +213,11 @@ void view_processes_show(struct ui *ui, int arg, int key)
 		processes_update(ui);
 		return;
 	}
-	if (ui->source->process_show(ui->source->ctx, id, why, sizeof(why)) != 0) {
+	rc = ui->source->process_show(ui->source->ctx, id, why, sizeof(why));
+	if (rc != 0)
 		ui_message(ui, "%s", why);
+	if (rc != 0 && rc != -EINPROGRESS)
 		return;
-	}
 	if (ui->frozen)
 		refresh_freeze(ui, false);
 	ui_pop(ui);

@@ -16,6 +16,7 @@
 #include "src/far/listen.h"
 #include "src/run/agent_children.h"
 #include "src/run/agent_images.h"
+#include "src/run/agent_processes.h"
 #include "src/run/agent_scans.h"
 #include "src/target/target.h"
 #include "src/util/text.h"
@@ -35,6 +36,7 @@ struct agent {
 	struct read_segment *open;
 	struct far_agent serves;
 	struct agent_images images;
+	struct agent_processes processes;
 	struct agent_scans *scans;
 };
 
@@ -155,25 +157,27 @@ static int process_open(struct agent *a)
 	if (!a->open)
 		return fail(FAILED, message, NULL);
 	if (a->steers)
-		a->scans = agent_scans_new(a->segment.path, pid);
+		a->scans = agent_scans_new();
 	if (a->steers && !a->scans)
 		return fail(FAILED, "cannot serve", strerror(ENOMEM));
-	rc = agent_images_open(&a->images, a->open, pid, a->scans);
+	rc = agent_images_open(&a->images, a->open, pid);
+	if (rc == 0)
+		rc = agent_processes_open(&a->processes, a->open, pid);
 	if (rc != 0)
 		return fail(FAILED, "cannot serve", strerror(-rc));
-	a->serves = (struct far_agent){ .segment = a->open,
-		.next = agent_images_next,
+	a->serves = (struct far_agent){
+		.first = { a->open, pid, agent_images_next, &a->images },
+		.others = &a->processes.others,
 		.children = agent_children_list,
-		.next_ctx = &a->images,
-		.pid = pid,
 		.stop = &stopped,
-		.steer = a->scans ? agent_scans_steer(a->scans) : NULL };
+		.steer = a->scans ? agent_scans_steer(a->scans) : NULL,
+	};
 	return 0;
 }
 
 static bool is_over(const struct agent *a)
 {
-	return stopped || target_is_ending(a->serves.pid);
+	return stopped || target_is_ending(a->serves.first.pid);
 }
 
 /* ---- serving ---- */
@@ -204,7 +208,7 @@ static int socket_serve(struct agent *a)
 		if (fd < 0)
 			continue;
 		newest = agent_images_next(&a->images);
-		a->serves.segment = newest ? newest : a->open;
+		a->serves.first.segment = newest ? newest : a->open;
 		(void)far_agent_serve(&a->serves, fd, fd);
 		close(fd);
 	}
@@ -241,6 +245,7 @@ int main(int argc, char *argv[])
 	if (rc == 0)
 		rc = strcmp(a.where, "-") == 0 ? standard_serve(&a) : socket_serve(&a);
 	agent_scans_free(a.scans);
+	agent_processes_close(&a.processes);
 	agent_images_close(&a.images);
 	read_close(a.open);
 	return rc;

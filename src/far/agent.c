@@ -12,42 +12,28 @@
 #include "src/far/agent_file.h"
 #include "src/far/agent_scan.h"
 #include "src/far/channel.h"
-#include "src/far/moment.h"
-#include "src/far/shadow.h"
-#include "src/read/copying.h"
 #include "src/util/clock.h"
 
-/* Readings of smaps_rollup, slow for a large address space, may take 1/50 of the time. */
-#define PSS_SHARE 50u
-/* A new image maps its segment only once it is loaded, so a single look proves nothing. */
-#define REPLACED_AFTER 2u
-/* So may the search for its children, and not more often than this. */
+/* The search for children may take 1/50 of the time, and comes not more often than this. */
 #define CHILDREN_SHARE	  50u
 #define CHILDREN_APART_NS UINT64_C(2000000000)
-#define IMAGE_NS	  UINT64_C(2000000000) /* by then a new image has a segment, or none */
-#define THREADS_MOST	  FAR_NAMES_MAX
+#define LIST_APART_NS	  UINT64_C(200000000) /* who asks more often gets the last answer */
 #define LOOK_MS		  500 /* between looks at `stop`, */
 #define SCAN_LOOK_MS	  50 /* and at a scan */
 
 struct serving {
 	const struct far_agent *agent;
-	struct read_segment *segment; /* that of the image which is served, */
-	struct read_segment *next; /* and of one after it; or NULL */
-	uint64_t without_ns; /* since when the process does not map it; 0: it does */
 	struct far_channel line;
-	struct far_shadow *shadow;
+	struct far_agent_view view[FAR_VIEWS];
 	struct far_file file;
+	unsigned file_view; /* whose that is */
 	struct far_agent_scan scan;
-	struct read_identity identity;
 	struct bytes out;
-	struct read_thread *thread;
-	struct far_thread *name, *named; /* as now, and as sent last */
-	size_t names, nameds;
-	uint64_t pss_due_ns, pss_bytes;
-	uint64_t children_due_ns;
+	uint64_t children_due_ns, list_due_ns;
 	char children[FAR_TEXT_MAX];
-	bool have_pss;
-	unsigned without; /* looks in a row that did not find the segment mapped */
+	struct far_row *rows;
+	size_t nrows;
+	uint64_t more; /* processes without a row */
 };
 
 static int reply(struct serving *s, enum far_type type)
@@ -59,14 +45,13 @@ static int reply(struct serving *s, enum far_type type)
 	return rc;
 }
 
-static int hello_send(struct serving *s)
+static int hello_send(struct serving *s, struct far_agent_view *v)
 {
 	static const uint16_t one = 1;
 	struct far_hello h = { .protocol = FAR_PROTOCOL,
 		.signature = HT_SIGNATURE,
 		.order = *(const uint8_t *)&one,
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
-		.segment_bytes = read_file_bytes(s->segment),
 		.sends_files = s->agent->sends_files,
 		.steers = s->agent->steer != NULL };
 	struct utsname u;
@@ -76,186 +61,156 @@ static int hello_send(struct serving *s)
 		snprintf(h.machine, sizeof(h.machine), "%s", u.machine);
 		snprintf(h.host, sizeof(h.host), "%s", u.nodename);
 	}
-	far_hello_put(&s->out, &h);
-	return reply(s, FAR_HELLO);
-}
-
-/* ---- a tick ---- */
-
-static int lines_send(void *ctx, const struct bytes *lines)
-{
-	struct serving *s = ctx;
-
-	return far_channel_send(&s->line, FAR_LINES, lines->data, lines->len, -1);
-}
-
-static void names_read(struct serving *s)
-{
-	ssize_t n = read_threads(s->segment, s->thread, THREADS_MOST);
-
-	s->names = 0;
-	for (ssize_t i = 0; i < n; i++) {
-		struct far_thread *t = &s->name[s->names];
-
-		if (s->thread[i].tid == 0)
-			continue;
-		*t = (struct far_thread){ .tid = s->thread[i].tid };
-		s->names +=
-			proc_thread_name(s->agent->pid, (pid_t)t->tid, t->name, sizeof(t->name));
-	}
-}
-
-static bool names_changed(struct serving *s)
-{
-	if (s->names == s->nameds && memcmp(s->name, s->named, s->names * sizeof(*s->name)) == 0)
-		return false;
-	memcpy(s->named, s->name, s->names * sizeof(*s->name));
-	s->nameds = s->names;
-	return true;
-}
-
-static bool process_read(struct serving *s, struct proc_reading *r)
-{
-	uint64_t now = clock_monotonic_ns();
-	bool with_pss = now >= s->pss_due_ns;
-
-	*r = (struct proc_reading){ 0 };
-	if (s->agent->pid == 0 || proc_read(s->agent->pid, with_pss, r) != 0)
-		return false;
-	if (with_pss) {
-		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
-		s->pss_bytes = r->pss_bytes;
-		s->have_pss = r->have_pss;
-	}
-	r->pss_bytes = s->pss_bytes;
-	r->have_pss = s->have_pss;
-	return true;
-}
-
-static int process_send(struct serving *s)
-{
-	struct proc_reading r;
-	bool has = process_read(s, &r), renamed;
-
-	names_read(s);
-	renamed = names_changed(s);
-	far_process_put(&s->out, has ? &r : NULL, s->name, renamed ? s->names : 0);
-	return reply(s, FAR_PROCESS);
-}
-
-/* By exec a process loses its segment. */
-static bool is_unmapped(struct serving *s)
-{
-	const char *path = read_path(s->segment), *slash = strrchr(path, '/');
-
-	if (s->identity.state != HT_STATE_RUNNING || s->agent->pid == 0)
-		return false;
-	s->without =
-		proc_maps_name(s->agent->pid, slash ? slash + 1 : path) == 0 ? s->without + 1 : 0;
-	return s->without >= REPLACED_AFTER;
-}
-
-static bool is_alive(struct serving *s)
-{
-	uint64_t ticks;
-	int rc;
-
-	if (s->agent->pid == 0)
-		return s->identity.state != HT_STATE_EXITED;
-	rc = proc_start_ticks(s->agent->pid, &ticks);
-	return rc == 0 ? ticks == s->identity.start_ticks : rc != -ESRCH;
-}
-
-/* A new image that is recorded has its segment soon, though not at once. */
-static void image_look(struct serving *s, struct far_tick *t)
-{
-	uint64_t now = clock_monotonic_ns();
-
-	if (!is_unmapped(s)) {
-		s->without_ns = 0;
-		return;
-	}
-	s->without_ns = s->without_ns ? s->without_ns : now;
-	s->next = s->agent->next ? s->agent->next(s->agent->next_ctx) : NULL;
-	if (s->next == s->segment)
-		s->next = NULL;
-	t->next = s->next != NULL;
-	t->replaced = t->next || !s->agent->next || now > s->without_ns + IMAGE_NS;
-}
-
-static void children_look(struct serving *s, struct far_tick *t)
-{
-	uint64_t now = clock_monotonic_ns();
-
-	if (s->agent->children && now >= s->children_due_ns) {
-		s->agent->children(s->agent->pid, s->children, sizeof(s->children));
-		s->children_due_ns =
-			now + (clock_monotonic_ns() - now) * CHILDREN_SHARE + CHILDREN_APART_NS;
-	}
-	snprintf(t->children, sizeof(t->children), "%s", s->children);
-}
-
-/* Whether the process lives is asked first: what a dead one has written is all there. */
-static int tick_send(struct serving *s)
-{
-	struct far_tick t = { .alive = is_alive(s) };
-	int rc = read_identity(s->segment, &s->identity);
-
-	if (rc == 0 && t.alive)
-		image_look(s, &t);
-	if (rc == 0 && t.alive)
-		children_look(s, &t);
-	if (rc == 0 && t.alive && s->identity.state == HT_STATE_RUNNING)
-		read_publish_clock(s->segment, clock_monotonic_ns());
-	t.monotonic_ns = clock_monotonic_ns();
-	if (rc == 0)
-		rc = far_shadow_send(s->shadow, lines_send, s);
-	if (rc == 0)
-		rc = process_send(s);
-	t.agent_cpu_ns = clock_process_cpu_ns();
-	t.agent_rss = proc_own_rss();
-	far_tick_put(&s->out, &t);
-	return rc ? rc : reply(s, FAR_TICK);
+	return far_agent_view_greet(v, &h);
 }
 
 /* ---- what the desk asks ---- */
 
+static void children_look(struct serving *s)
+{
+	const struct far_agent *a = s->agent;
+	uint64_t now = clock_monotonic_ns();
+
+	if (!a->children || now < s->children_due_ns)
+		return;
+	a->children(a->first.pid, s->children, sizeof(s->children));
+	s->children_due_ns =
+		now + (clock_monotonic_ns() - now) * CHILDREN_SHARE + CHILDREN_APART_NS;
+}
+
+/* The view that a frame of one number is about; NULL: it is not open, or this is no number. */
+static struct far_agent_view *view_of(struct serving *s, const struct far_frame *f)
+{
+	struct bytes_cursor c = { f->data, f->data + f->len, false };
+	unsigned number;
+
+	if (far_number_get(&c, &number) != 0 || !s->view[number].segment)
+		return NULL;
+	return &s->view[number];
+}
+
+static int tick_send(struct serving *s, const struct far_frame *f)
+{
+	struct far_agent_view *v = view_of(s, f);
+
+	if (!v)
+		return -EPROTO;
+	if (v->number == 0)
+		children_look(s);
+	return far_agent_view_tick(v, v->number == 0 ? s->children : "");
+}
+
+static int image_take(struct serving *s, const struct far_frame *f)
+{
+	struct far_agent_view *v = view_of(s, f);
+	int rc = v ? far_agent_view_image(v) : -EPROTO;
+
+	if (rc != 0)
+		return rc;
+	far_file_close(&s->file);
+	return hello_send(s, v);
+}
+
+/* Reads the segments of all, so not each time. */
+static int list_send(struct serving *s)
+{
+	const struct far_others *o = s->agent->others;
+	uint64_t now = clock_monotonic_ns();
+
+	if (!s->rows)
+		s->rows = calloc(FAR_ROWS_MAX, sizeof(*s->rows));
+	if (!s->rows)
+		return -ENOMEM;
+	if (o && now >= s->list_due_ns) {
+		s->nrows = o->list(o->ctx, s->rows, &s->more);
+		s->list_due_ns =
+			now + (clock_monotonic_ns() - now) * CHILDREN_SHARE + LIST_APART_NS;
+	}
+	far_rows_put(&s->out, s->rows, s->nrows, s->more);
+	return reply(s, FAR_PROCESSES);
+}
+
+static void view_close(struct serving *s, struct far_agent_view *v)
+{
+	unsigned number = (unsigned)(v - s->view);
+
+	if (!v->segment)
+		return;
+	if (s->file_view == number)
+		far_file_close(&s->file);
+	far_agent_view_close(v);
+	if (number > 0)
+		s->agent->others->close(s->agent->others->ctx, number);
+}
+
+static int absent_send(struct serving *s, const struct far_choice *c)
+{
+	far_choice_put(&s->out, c);
+	return reply(s, FAR_ABSENT);
+}
+
+/* Only one of those that are listed now. */
+static int open_take(struct serving *s, const struct far_frame *f)
+{
+	struct bytes_cursor at = { f->data, f->data + f->len, false };
+	const struct far_others *o = s->agent->others;
+	struct far_process p = { 0 };
+	struct far_choice c;
+	struct far_agent_view *v;
+	int rc = far_choice_get(&at, &c);
+
+	if (rc != 0)
+		return rc;
+	v = &s->view[c.view];
+	view_close(s, v);
+	snprintf(c.why, sizeof(c.why), "the agent shows one process only");
+	rc = o ? o->open(o->ctx, (unsigned)c.view, c.id, &p, c.why, sizeof(c.why)) : -EPERM;
+	if (rc == 0 && (rc = far_agent_view_open(v, (unsigned)c.view, &p, &s->line)) != 0) {
+		snprintf(c.why, sizeof(c.why), "%s", strerror(-rc));
+		o->close(o->ctx, (unsigned)c.view);
+	}
+	return rc ? absent_send(s, &c) : hello_send(s, v);
+}
+
 static int file_send(struct serving *s, const struct far_frame *f)
 {
 	struct bytes_cursor c = { f->data, f->data + f->len, false };
+	struct far_agent_view *v;
 	struct far_piece p;
 	int rc = far_piece_get(&c, &p);
 
 	if (rc != 0)
 		return rc;
-	if (!s->agent->sends_files)
+	v = &s->view[p.view];
+	if (s->file_view != p.view)
+		far_file_close(&s->file);
+	s->file_view = (unsigned)p.view;
+	if (!s->agent->sends_files || !v->segment)
 		p.bytes = 0;
 	else
-		far_file_open(&s->file, s->segment, s->agent->pid, &p);
+		far_file_open(&s->file, v->segment, v->of.pid, &p);
 	far_piece_put(&s->out, &p);
 	if (p.bytes > 0)
 		far_file_read(&s->file, p.offset, &s->out);
 	return reply(s, FAR_PIECE);
 }
 
-/* The desk goes on with the new image, of which it has nothing yet. */
-static int image_take(struct serving *s)
+/* The process whose scan this is about: that of the view in it. */
+static int scan_take(struct serving *s, const struct far_frame *f)
 {
-	struct far_shadow *shadow = s->next ? far_shadow_new(s->next) : NULL;
+	struct bytes_cursor c = { f->data, f->data + f->len, false };
+	const struct far_agent_view *v;
+	unsigned number = 0;
 
-	if (!s->next)
-		return -EPROTO;
-	if (!shadow)
-		return -ENOMEM;
-	far_shadow_free(s->shadow);
-	s->shadow = shadow;
-	s->segment = s->next;
-	s->next = NULL;
-	s->without = 0;
-	s->without_ns = 0;
-	s->nameds = 0;
-	far_file_close(&s->file);
-	return hello_send(s);
+	if (f->type == FAR_SCAN) {
+		(void)bytes_read(&c);
+		if (far_number_get(&c, &number) != 0)
+			return -EPROTO;
+	}
+	v = &s->view[number];
+	s->scan.path = v->segment ? read_path(v->segment) : NULL;
+	s->scan.pid = v->of.pid;
+	return far_agent_scan_take(&s->scan, &s->line, f);
 }
 
 static int frame_take(struct serving *s, const struct far_frame *f)
@@ -264,15 +219,19 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 	case FAR_CLIENT:
 		return 0;
 	case FAR_NEXT:
-		return tick_send(s);
+		return tick_send(s, f);
 	case FAR_FILE:
 		return file_send(s, f);
 	case FAR_IMAGE:
-		return image_take(s);
+		return image_take(s, f);
+	case FAR_LIST:
+		return list_send(s);
+	case FAR_OPEN:
+		return open_take(s, f);
 	case FAR_SCAN:
 	case FAR_CANCEL:
 	case FAR_GET:
-		return far_agent_scan_take(&s->scan, &s->line, f);
+		return scan_take(s, f);
 	default:
 		return -EPROTO;
 	}
@@ -286,7 +245,7 @@ static bool is_stopped(const struct serving *s)
 static int serve(struct serving *s)
 {
 	struct far_frame f;
-	int rc = hello_send(s);
+	int rc = hello_send(s, &s->view[0]);
 
 	while (rc == 0) {
 		while ((rc = far_channel_next(&s->line, &f)) == 1) {
@@ -306,38 +265,35 @@ static int serve(struct serving *s)
 	return rc;
 }
 
-static bool parts_make(struct serving *s)
+static void serving_end(struct serving *s)
 {
-	s->shadow = far_shadow_new(s->segment);
-	s->thread = calloc(THREADS_MOST, sizeof(*s->thread));
-	s->name = calloc(THREADS_MOST, sizeof(*s->name));
-	s->named = calloc(THREADS_MOST, sizeof(*s->named));
-	return s->shadow && s->thread && s->name && s->named;
+	if (s->agent->steer)
+		s->agent->steer->leave(s->agent->steer->ctx);
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		view_close(s, &s->view[i]);
+	far_channel_free(&s->line);
+	far_file_close(&s->file);
+	bytes_free(&s->out);
+	free(s->rows);
+	free(s);
 }
 
 int far_agent_serve(const struct far_agent *a, int in, int out)
 {
-	struct serving s = { .agent = a,
-		.segment = a->segment,
-		.file = FAR_FILE_NONE,
-		.scan = { .steer = a->steer } };
-	int rc = read_identity(a->segment, &s.identity);
+	struct serving *s = calloc(1, sizeof(*s));
+	int rc;
 
-	if (rc == 0 && !parts_make(&s))
-		rc = -ENOMEM;
+	if (!s)
+		return -ENOMEM;
+	s->agent = a;
+	s->file.fd = -1;
+	s->scan.steer = a->steer;
+	rc = far_agent_view_open(&s->view[0], 0, &a->first, &s->line);
 	if (rc == 0)
-		rc = far_channel_open(&s.line, in, out);
-	s.line.stop = a->stop;
+		rc = far_channel_open(&s->line, in, out);
+	s->line.stop = a->stop;
 	if (rc == 0)
-		rc = serve(&s);
-	if (a->steer)
-		a->steer->leave(a->steer->ctx);
-	far_channel_free(&s.line);
-	far_file_close(&s.file);
-	far_shadow_free(s.shadow);
-	bytes_free(&s.out);
-	free(s.thread);
-	free(s.name);
-	free(s.named);
+		rc = serve(s);
+	serving_end(s);
 	return rc;
 }

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The side beside the program: answers one desk. It reads the one segment that it was given and
- * what the kernel says of that process, and sends nothing else: no path, number or command that
- * comes from the desk is opened, but files that the process itself has mapped. It acts on the
- * program only if its own user allowed that. Main thread.
+ * The side beside the program: answers one desk. It reads the segment that it was given, those of
+ * the same launch, and what the kernel says of these processes, and sends nothing else: no path,
+ * number or command that comes from the desk is opened, but files that the process itself has
+ * mapped. It acts on the program only if its own user allowed that. Main thread.
  */
 #ifndef SRC_FAR_AGENT_H
 #define SRC_FAR_AGENT_H
 
 #include <stdatomic.h>
 
+#include "src/far/agent_view.h"
 #include "src/far/steer.h"
 #include "src/read/read.h"
 
+/* The recorded processes that belong to the first: its launch's, or its children. */
+struct far_others {
+	void *ctx;
+	/* Fills FAR_ROWS_MAX rows at most, and returns their number; *more: those without. */
+	size_t (*list)(void *ctx, struct far_row *rows, uint64_t *more);
+	/* Opens the process `id` if it is one of them now, for a view that is not open: it stays
+	 * open until `close`. 0, or -errno and one line in `why`. */
+	int (*open)(void *ctx, unsigned view, uint64_t id, struct far_process *out, char *why,
+		size_t cap);
+	void (*close)(void *ctx, unsigned view);
+};
+
 struct far_agent {
-	struct read_segment *segment;
-	pid_t pid; /* as we see it; 0: it is not visible from here */
+	struct far_process first; /* view 0 */
+	const struct far_others *others; /* NULL: it alone is shown */
 	const atomic_bool *stop; /* once it is true, serving ends; or NULL */
 	bool sends_files; /* object files that it has mapped, for their symbols */
-	/* The newest image of the process by exec; NULL: none after the first is recorded. The
-	 * segment is the callee's, and stays open while this one is served. May be NULL. */
-	struct read_segment *(*next)(void *ctx);
-	void *next_ctx;
 	/* Its recorded children in words, or "". May be NULL. */
 	void (*children)(pid_t pid, char *out, size_t cap);
 	const struct far_steer *steer; /* NULL: it may only read */

@@ -14,10 +14,6 @@ struct far_file {
 	uint64_t module;
 	uint64_t bytes;
 };
-#define FAR_FILE_NONE                                                                              \
-	{                                                                                          \
-		.fd = -1                                                                           \
-	}
 
 /*
  * Opens the file of p->module, unless it is open. Only an ELF file of FAR_FILE_MOST bytes at most

@@ -38,12 +38,15 @@ static int begin(struct far_agent_scan *s, struct far_channel *line, struct byte
 	int rc;
 
 	s->number = bytes_read(c);
+	(void)bytes_read(c); /* the view */
 	s->found = NULL;
 	if (c->bad || (size_t)(c->end - c->at) > FAR_REQUEST_MAX)
 		return -EPROTO;
 	if (!s->steer)
 		return refuse(s, line, "the agent may only read (there: --serve=steer)");
-	rc = s->steer->begin(s->steer->ctx, c->at, (size_t)(c->end - c->at));
+	if (!s->path)
+		return refuse(s, line, "this process is not shown");
+	rc = s->steer->begin(s->steer->ctx, s->path, s->pid, c->at, (size_t)(c->end - c->at));
 	if (rc == -EPROTO)
 		return rc;
 	if (rc != 0)

@@ -8,6 +8,8 @@
 
 struct far_agent_scan {
 	const struct far_steer *steer; /* NULL: none is allowed */
+	const char *path; /* of the segment whose process the next frame is about, */
+	pid_t pid; /* and that; NULL and 0: none */
 	uint64_t number; /* of the last one that was asked for */
 	bool runs;
 	struct far_scanning said; /* last */

@@ -11,7 +11,8 @@
 
 #include "shm/layout.h"
 #include "src/far/channel.h"
-#include "src/far/mirror.h"
+#include "src/far/desk_file.h"
+#include "src/far/desk_view.h"
 #include "src/util/clock.h"
 #include "src/util/error_hint.h"
 #include "src/util/text.h"
@@ -24,28 +25,21 @@
 #define LISTEN_READS   64u /* at a time: who sends without end is not listened to without end */
 #define BANNERS	       16u /* readings of what a stranger says, at most */
 
-/* What is awaited, besides a tick. */
-struct wanted_file {
-	uint64_t module, offset, bytes, most;
-	int fd; /* -1: none */
-	int result; /* 1: pieces are to come */
-	unsigned asked; /* pieces that were asked for and have not come, of earlier files too */
-};
-
 struct far_desk {
 	struct far_peer peer;
 	struct far_channel line;
-	struct far_mirror *mirror;
-	struct far_moment moment;
-	bool greeted, asked;
-	bool image_asked; /* the next one was asked for, */
-	bool image_new; /* and its greeting came, */
-	bool fresh_image; /* and a moment of it; until far_desk_image */
+	struct far_desk_view view[FAR_VIEWS];
+	uint8_t due[FAR_VIEWS]; /* views whose ticks are to come, in this order */
+	unsigned ndue;
 	bool fresh; /* a tick came that far_desk_tick has not reported */
 	uint64_t asked_ns, heard_ns; /* CLOCK_MONOTONIC */
 	uint64_t heard_at_ns; /* CLOCK_REALTIME */
 	struct far_desk_scan scan;
-	struct wanted_file file;
+	struct far_desk_file file;
+	bool list_asked;
+	struct far_row *rows; /* FAR_ROWS_MAX; or NULL */
+	size_t nrows;
+	uint64_t more;
 	char ended[FAR_PEER_MESSAGE]; /* empty: connected */
 };
 
@@ -87,79 +81,93 @@ static int mirror_failed(struct far_desk *d, int rc)
 		error_hint_line(line, sizeof(line), "writing the copy of the segment failed", rc));
 }
 
+static bool is_due(const struct far_desk *d, unsigned view)
+{
+	for (unsigned i = 0; i < d->ndue; i++)
+		if (d->due[i] == view)
+			return true;
+	return false;
+}
+
+static int number_send(struct far_desk *d, enum far_type type, unsigned view)
+{
+	struct bytes b = { 0 };
+	int rc;
+
+	bytes_number(&b, view);
+	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, type, b.data, b.len, SEND_MS);
+	bytes_free(&b);
+	return rc;
+}
+
+/* Asks for a tick of a view that is not due. */
+static int next_send(struct far_desk *d, unsigned view)
+{
+	int rc = number_send(d, FAR_NEXT, view);
+
+	if (rc != 0)
+		return rc;
+	if (d->ndue == 0)
+		d->asked_ns = clock_monotonic_ns();
+	d->due[d->ndue++] = (uint8_t)view;
+	return 0;
+}
+
 static int hello_take(struct far_desk *d, struct bytes_cursor *c)
 {
 	struct far_hello h;
-	int rc = d->greeted && !d->image_asked ? -EPROTO : far_hello_get(c, &h);
+	struct far_desk_view *v;
+	bool opens;
+	int rc = far_hello_get(c, &h);
 
+	v = &d->view[h.view];
+	if (rc == 0 && !far_desk_view_awaits(v, h.view == 0))
+		rc = -EPROTO;
 	if (rc == 0)
 		rc = hello_check(d, &h);
 	if (rc != 0)
 		return rc;
-	d->image_new = d->greeted;
-	d->image_asked = false;
-	d->greeted = true;
-	d->moment.agent = h;
-	far_mirror_free(d->mirror);
-	d->mirror = far_mirror_new(h.segment_bytes);
-	return d->mirror ? 0 : mirror_failed(d, -errno);
+	opens = v->opening;
+	rc = far_desk_view_greeted(v, &h);
+	if (rc != 0)
+		return mirror_failed(d, rc);
+	if (!opens)
+		return 0;
+	return is_due(d, (unsigned)h.view) ? -EPROTO : next_send(d, (unsigned)h.view);
 }
 
-static int tick_take(struct far_desk *d, struct bytes_cursor *c)
+/* A part of the tick that is due. */
+static int tick_part_take(struct far_desk *d, const struct far_frame *f)
 {
-	int rc = d->asked ? far_tick_get(c, &d->moment.tick) : -EPROTO;
+	int rc = d->ndue ? far_desk_view_frame(&d->view[d->due[0]], f) : -EPROTO;
 
-	if (rc == 0)
-		rc = far_mirror_commit(d->mirror);
-	d->asked = false;
+	if (rc != 0 || f->type != FAR_TICK)
+		return rc ? mirror_failed(d, rc) : 0;
+	memmove(d->due, d->due + 1, --d->ndue);
 	d->fresh = true;
-	d->fresh_image = d->image_new;
-	d->moment.here_ns = clock_monotonic_ns();
-	return rc ? mirror_failed(d, rc) : 1;
+	return 1;
 }
 
-static int file_ended(struct far_desk *d, int result)
+static int absent_take(struct far_desk *d, struct bytes_cursor *c)
 {
-	d->file.result = result;
+	struct far_choice o;
+	struct far_desk_view *v;
+	int rc = far_choice_get(c, &o);
+
+	v = &d->view[o.view];
+	if (rc != 0 || !v->opening || is_due(d, (unsigned)o.view))
+		return -EPROTO;
+	far_desk_view_free(v);
+	snprintf(v->why, sizeof(v->why), "%s", o.why[0] ? o.why : "the agent does not show it");
 	return 0;
 }
 
-static int piece_ask(struct far_desk *d)
+static int rows_take(struct far_desk *d, struct bytes_cursor *c)
 {
-	const struct far_piece p = { d->file.module, d->file.offset, 0 };
-	struct bytes b = { 0 };
-	int rc;
-
-	far_piece_put(&b, &p);
-	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, FAR_FILE, b.data, b.len, SEND_MS);
-	bytes_free(&b);
-	d->file.asked += rc == 0;
-	return rc;
-}
-
-/* Answers come in order: one that others follow is of a file that was given up. */
-static int piece_take(struct far_desk *d, struct bytes_cursor *c)
-{
-	struct wanted_file *f = &d->file;
-	struct far_piece p;
-	int rc = far_piece_get(c, &p);
-	size_t len = (size_t)(c->end - c->at);
-
-	if (rc != 0 || f->asked == 0)
+	if (!d->list_asked)
 		return -EPROTO;
-	if (--f->asked > 0 || f->result != 1)
-		return 0;
-	if (p.module != f->module || p.offset != f->offset)
-		return -EPROTO;
-	if (p.bytes == 0 || p.bytes > f->most)
-		return file_ended(d, p.bytes ? -EFBIG : -ENOENT);
-	f->bytes = f->bytes ? f->bytes : p.bytes;
-	if (len == 0 || f->offset + len > f->bytes)
-		return file_ended(d, -EIO);
-	if (pwrite(f->fd, c->at, len, (off_t)f->offset) != (ssize_t)len)
-		return file_ended(d, -ENOSPC);
-	f->offset += len;
-	return f->offset == f->bytes ? file_ended(d, 0) : piece_ask(d);
+	d->list_asked = false;
+	return far_rows_get(c, d->rows, &d->nrows, &d->more);
 }
 
 /* 1: a tick is complete; 0, or -errno. */
@@ -168,19 +176,21 @@ static int frame_take(struct far_desk *d, const struct far_frame *f)
 	struct bytes_cursor c = { f->data, f->data + f->len, false };
 	char line[FAR_PEER_MESSAGE];
 
-	if (f->type != FAR_HELLO && f->type != FAR_END && !d->greeted)
+	if (f->type != FAR_HELLO && f->type != FAR_END && !d->view[0].mirror)
 		return -EPROTO;
 	switch (f->type) {
 	case FAR_HELLO:
 		return hello_take(d, &c);
 	case FAR_LINES:
-		return d->asked ? far_mirror_add(d->mirror, f->data, f->len) : -EPROTO;
 	case FAR_PROCESS:
-		return d->asked ? far_process_get(&c, &d->moment) : -EPROTO;
 	case FAR_TICK:
-		return tick_take(d, &c);
+		return tick_part_take(d, f);
+	case FAR_PROCESSES:
+		return rows_take(d, &c);
+	case FAR_ABSENT:
+		return absent_take(d, &c);
 	case FAR_PIECE:
-		return piece_take(d, &c);
+		return far_desk_file_piece(&d->file, &d->line, &c);
 	case FAR_SCANNING:
 	case FAR_FOUND:
 		return far_desk_scan_frame(&d->scan, &d->line, f, FAR_FOUND_MOST);
@@ -261,15 +271,37 @@ static int step(struct far_desk *d, int timeout_ms)
 	return taken ? 1 : rc == 0 ? -ETIMEDOUT : 0;
 }
 
+/* The image that the last tick says is there. Its greeting comes before what is asked for next. */
+static int image_ask(struct far_desk *d, unsigned view)
+{
+	struct far_desk_view *v = &d->view[view];
+	int rc;
+
+	if (v->image_asked || v->image_new || !v->moment.tick.next)
+		return 0;
+	if (d->file.view == view)
+		far_desk_copy_end(d);
+	rc = number_send(d, FAR_IMAGE, view);
+	v->image_asked = rc == 0;
+	return rc;
+}
+
+/* Asks for a tick of each process, unless some are due. */
 static int ask(struct far_desk *d)
 {
-	int rc = d->asked ? 0 : far_channel_send(&d->line, FAR_NEXT, NULL, 0, SEND_MS);
+	int rc = 0;
 
+	if (d->ndue > 0)
+		return 0;
+	for (unsigned i = 0; i < FAR_VIEWS && rc == 0; i++) {
+		if (far_desk_view_is_final(&d->view[i]))
+			continue;
+		rc = image_ask(d, i);
+		if (rc == 0)
+			rc = next_send(d, i);
+	}
 	if (rc != 0)
 		failed(d, rc);
-	if (!d->asked)
-		d->asked_ns = clock_monotonic_ns();
-	d->asked = rc == 0;
 	return rc;
 }
 
@@ -290,8 +322,8 @@ static int first_tick(struct far_desk *d, int timeout_ms)
 	int rc = client_send(d);
 
 	if (rc == 0)
-		rc = ask(d);
-	else
+		rc = next_send(d, 0);
+	if (rc != 0)
 		failed(d, rc);
 	while (rc == 0)
 		rc = step(d, timeout_ms);
@@ -335,25 +367,26 @@ void far_desk_close(struct far_desk *d)
 		return;
 	far_peer_close(&d->peer, far_desk_silent_ns(d) > 0);
 	far_channel_free(&d->line);
-	far_mirror_free(d->mirror);
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		far_desk_view_free(&d->view[i]);
 	far_desk_scan_free(&d->scan);
-	free(d->moment.threads);
+	free(d->rows);
 	free(d);
 }
 
-const char *far_desk_path(const struct far_desk *d)
+const char *far_desk_path(const struct far_desk *d, unsigned view)
 {
-	return far_mirror_path(d->mirror);
+	return far_mirror_path(d->view[view].mirror);
 }
 
-void far_desk_opened(struct far_desk *d)
+void far_desk_opened(struct far_desk *d, unsigned view)
 {
-	far_mirror_unlink(d->mirror);
+	far_mirror_unlink(d->view[view].mirror);
 }
 
-const struct far_moment *far_desk_moment(const struct far_desk *d)
+const struct far_moment *far_desk_moment(const struct far_desk *d, unsigned view)
 {
-	return &d->moment;
+	return &d->view[view].moment;
 }
 
 const char *far_desk_ended(const struct far_desk *d)
@@ -361,35 +394,13 @@ const char *far_desk_ended(const struct far_desk *d)
 	return d->ended[0] ? d->ended : NULL;
 }
 
-/* A process that has ended does not change any more. */
-static bool is_final(const struct far_desk *d)
+bool far_desk_image(struct far_desk *d, unsigned view)
 {
-	const struct far_tick *t = &d->moment.tick;
-
-	return !t->alive || (t->replaced && !t->next);
-}
-
-/* Ticks of the next image follow by themselves. 0, or -errno after which nothing comes. */
-static int image_ask(struct far_desk *d)
-{
-	int rc;
-
-	if (d->image_asked || d->image_new || !d->moment.tick.next || d->asked)
-		return 0;
-	far_desk_copy_end(d);
-	rc = far_channel_send(&d->line, FAR_IMAGE, NULL, 0, SEND_MS);
-	if (rc != 0)
-		failed(d, rc);
-	d->image_asked = rc == 0;
-	return rc ? rc : ask(d);
-}
-
-bool far_desk_image(struct far_desk *d)
-{
-	bool is_new = d->fresh_image;
+	struct far_desk_view *v = &d->view[view];
+	bool is_new = v->fresh_image;
 
 	if (is_new)
-		d->image_new = d->fresh_image = false;
+		v->image_new = v->fresh_image = false;
 	return is_new;
 }
 
@@ -400,9 +411,9 @@ bool far_desk_tick(struct far_desk *d, int timeout_ms)
 	int rc = 0;
 
 	d->fresh = false;
-	if (d->ended[0] || is_final(d) || image_ask(d) != 0 || ask(d) != 0)
+	if (d->ended[0] || ask(d) != 0 || (d->ndue == 0 && timeout_ms > 0))
 		return fresh;
-	while (rc == 0) {
+	while (rc == 0 || (rc == 1 && d->ndue > 0)) {
 		uint64_t now = clock_monotonic_ns();
 
 		if (now > until + TAKE_MS * UINT64_C(1000000))
@@ -432,7 +443,7 @@ uint64_t far_desk_silent_ns(const struct far_desk *d)
 	uint64_t now = clock_monotonic_ns();
 	uint64_t since = d->heard_ns > d->asked_ns ? d->heard_ns : d->asked_ns;
 
-	return d->asked && now > since + SILENT_NS ? now - since : 0;
+	return d->ndue > 0 && now > since + SILENT_NS ? now - since : 0;
 }
 
 uint64_t far_desk_heard_ns(const struct far_desk *d)
@@ -440,17 +451,69 @@ uint64_t far_desk_heard_ns(const struct far_desk *d)
 	return d->heard_at_ns;
 }
 
+/* ---- other processes ---- */
+
+size_t far_desk_rows(struct far_desk *d, const struct far_row **rows, uint64_t *more)
+{
+	if (!d->rows)
+		d->rows = calloc(FAR_ROWS_MAX, sizeof(*d->rows));
+	*rows = d->rows;
+	*more = d->more;
+	if (d->rows && !d->ended[0] && !d->list_asked) {
+		int rc = far_channel_send(&d->line, FAR_LIST, NULL, 0, SEND_MS);
+
+		d->list_asked = rc == 0;
+		if (rc != 0)
+			failed(d, rc);
+	}
+	return d->nrows;
+}
+
+int far_desk_choose(struct far_desk *d, unsigned view, uint64_t id)
+{
+	const struct far_choice o = { .view = view, .id = id };
+	struct far_desk_view *v = &d->view[view];
+	struct bytes b = { 0 };
+	int rc;
+
+	if (d->ended[0])
+		return -EPIPE;
+	if (v->opening)
+		return -EBUSY;
+	if (d->file.view == view)
+		far_desk_copy_end(d);
+	far_choice_put(&b, &o);
+	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, FAR_OPEN, b.data, b.len, SEND_MS);
+	bytes_free(&b);
+	v->why[0] = 0;
+	v->ready = false;
+	v->opening = rc == 0;
+	if (rc != 0)
+		failed(d, rc);
+	return rc;
+}
+
+int far_desk_chosen(const struct far_desk *d, unsigned view, const char **why)
+{
+	const struct far_desk_view *v = &d->view[view];
+
+	*why = v->why[0] ? v->why : d->ended;
+	if (v->ready)
+		return 1;
+	return **why ? -ESRCH : 0;
+}
+
 /* ---- scans there ---- */
 
-int far_desk_scan(struct far_desk *d, const struct bytes *request)
+int far_desk_scan(struct far_desk *d, unsigned view, const struct bytes *request)
 {
 	int rc;
 
-	if (!d->moment.agent.steers)
+	if (!d->view[view].moment.agent.steers)
 		return -EPERM;
 	if (d->ended[0])
 		return -EPIPE;
-	rc = far_desk_scan_begin(&d->scan, &d->line, request);
+	rc = far_desk_scan_begin(&d->scan, &d->line, view, request);
 	if (rc != 0)
 		failed(d, rc);
 	return rc;
@@ -467,18 +530,18 @@ const struct far_desk_scan *far_desk_scanned(const struct far_desk *d)
 	return &d->scan;
 }
 
-int far_desk_copy(struct far_desk *d, uint32_t module, int fd, uint64_t most)
+int far_desk_copy(struct far_desk *d, unsigned view, uint32_t module, int fd, uint64_t most)
 {
+	const struct far_desk_file wanted = {
+		.view = view, .module = module, .most = most, .fd = fd
+	};
 	int rc;
 
-	if (!d->moment.agent.sends_files)
+	if (!d->view[view].moment.agent.sends_files)
 		return -ENOENT;
 	if (d->ended[0])
 		return -EPIPE;
-	d->file = (struct wanted_file){
-		.module = module, .most = most, .fd = fd, .result = 1, .asked = d->file.asked
-	};
-	rc = piece_ask(d);
+	rc = far_desk_file_begin(&d->file, &d->line, &wanted);
 	if (rc != 0)
 		failed(d, rc);
 	return rc;
@@ -493,14 +556,13 @@ int far_desk_copied(const struct far_desk *d, uint64_t *done, uint64_t *bytes)
 
 void far_desk_copy_end(struct far_desk *d)
 {
-	if (d->file.result == 1)
-		d->file.result = -ECANCELED;
-	d->file.fd = -1;
+	far_desk_file_end(&d->file);
 }
 
-int far_desk_file(struct far_desk *d, uint32_t module, int fd, uint64_t most, int timeout_ms)
+int far_desk_file(
+	struct far_desk *d, unsigned view, uint32_t module, int fd, uint64_t most, int timeout_ms)
 {
-	int rc = far_desk_copy(d, module, fd, most);
+	int rc = far_desk_copy(d, view, module, fd, most);
 
 	if (rc == -ENOENT || rc == -EPIPE)
 		return rc;

@@ -14,8 +14,8 @@ static int send(struct far_channel *line, enum far_type type, struct bytes *b)
 	return rc;
 }
 
-int far_desk_scan_begin(
-	struct far_desk_scan *s, struct far_channel *line, const struct bytes *request)
+int far_desk_scan_begin(struct far_desk_scan *s, struct far_channel *line, unsigned view,
+	const struct bytes *request)
 {
 	struct bytes b = { 0 };
 	int rc;
@@ -23,6 +23,7 @@ int far_desk_scan_begin(
 	bytes_free(&s->found);
 	*s = (struct far_desk_scan){ .number = s->number + 1 };
 	bytes_number(&b, s->number);
+	bytes_number(&b, view);
 	bytes_add(&b, request->data, request->len);
 	rc = send(line, FAR_SCAN, &b);
 	s->runs = rc == 0;

@@ -15,8 +15,8 @@ struct far_desk_scan {
 };
 
 /* Asks for a scan. One before it is forgotten. 0, or as far_channel_send. */
-int far_desk_scan_begin(
-	struct far_desk_scan *s, struct far_channel *line, const struct bytes *request);
+int far_desk_scan_begin(struct far_desk_scan *s, struct far_channel *line, unsigned view,
+	const struct bytes *request);
 int far_desk_scan_cancel(struct far_desk_scan *s, struct far_channel *line);
 /* FAR_SCANNING and FAR_FOUND. `most`: bytes of what is found. 0, -EPROTO, -EFBIG, -ENOMEM, or as
  * far_channel_send. */

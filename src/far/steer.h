@@ -4,12 +4,15 @@
 #ifndef SRC_FAR_STEER_H
 #define SRC_FAR_STEER_H
 
+#include <sys/types.h>
+
 #include "src/far/wire.h"
 
 struct far_steer {
 	void *ctx;
-	/* Begins a leak scan as a desk asks for it, and ends one before it. 0 or -errno. */
-	int (*begin)(void *ctx, const uint8_t *request, size_t len);
+	/* Begins a leak scan as a desk asks for it, of the process of this segment, `pid` as we see
+	 * it, and ends one before it. 0 or -errno. */
+	int (*begin)(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len);
 	/* Ends it soon. */
 	void (*cancel)(void *ctx);
 	/* How far it is: phase and read_bytes. True: it has ended, and what it found is in `found`

@@ -32,6 +32,7 @@ void far_hello_put(struct bytes *b, const struct far_hello *h)
 	bytes_add_text(b, h->machine);
 	bytes_add_text(b, h->host);
 	bytes_number(b, h->steers);
+	bytes_number(b, h->view);
 }
 
 int far_hello_get(struct bytes_cursor *c, struct far_hello *h)
@@ -45,7 +46,8 @@ int far_hello_get(struct bytes_cursor *c, struct far_hello *h)
 	text_get(c, h->version);
 	text_get(c, h->machine);
 	text_get(c, h->host);
-	h->steers = c->at < c->end && bytes_read(c) != 0; /* not in the first protocol */
+	h->steers = c->at < c->end && bytes_read(c) != 0; /* not in the first protocol, */
+	h->view = c->at < c->end ? bytes_read_below(c, FAR_VIEWS - 1) : 0; /* nor the second */
 	return checked(c);
 }
 
@@ -74,6 +76,7 @@ int far_tick_get(struct bytes_cursor *c, struct far_tick *t)
 
 void far_piece_put(struct bytes *b, const struct far_piece *p)
 {
+	bytes_number(b, p->view);
 	bytes_number(b, p->module);
 	bytes_number(b, p->offset);
 	bytes_number(b, p->bytes);
@@ -81,6 +84,7 @@ void far_piece_put(struct bytes *b, const struct far_piece *p)
 
 int far_piece_get(struct bytes_cursor *c, struct far_piece *p)
 {
+	p->view = bytes_read_below(c, FAR_VIEWS - 1);
 	p->module = bytes_read(c);
 	p->offset = bytes_read(c);
 	p->bytes = bytes_read(c);
@@ -119,4 +123,79 @@ int far_part_get(struct bytes_cursor *c, struct far_part *p)
 	p->number = bytes_read(c);
 	p->offset = bytes_read(c);
 	return checked(c);
+}
+
+int far_number_get(struct bytes_cursor *c, unsigned *view)
+{
+	*view = (unsigned)bytes_read_below(c, FAR_VIEWS - 1);
+	return checked(c);
+}
+
+void far_choice_put(struct bytes *b, const struct far_choice *o)
+{
+	bytes_number(b, o->view);
+	bytes_number(b, o->id);
+	bytes_add_text(b, o->why);
+}
+
+int far_choice_get(struct bytes_cursor *c, struct far_choice *o)
+{
+	o->view = bytes_read_below(c, FAR_VIEWS - 1);
+	o->id = bytes_read(c);
+	text_get(c, o->why);
+	return o->view == 0 ? -EPROTO : checked(c);
+}
+
+static void row_put(struct bytes *b, const struct far_row *r)
+{
+	bytes_number(b, r->id);
+	bytes_number(b, r->pid);
+	bytes_number(b, r->parent);
+	bytes_number(b, (unsigned char)r->state);
+	bytes_number(b, r->has_live);
+	bytes_number(b, r->has_rss);
+	bytes_number(b, r->live_bytes);
+	bytes_number(b, r->peak_bytes);
+	bytes_number(b, r->rss_bytes);
+	bytes_add_text(b, r->command);
+	bytes_add_text(b, r->why);
+}
+
+static int row_get(struct bytes_cursor *c, struct far_row *r)
+{
+	r->id = bytes_read(c);
+	r->pid = bytes_read_below(c, INT32_MAX);
+	r->parent = bytes_read_below(c, INT32_MAX);
+	r->state = (char)bytes_read_below(c, 127);
+	r->has_live = bytes_read(c) != 0;
+	r->has_rss = bytes_read(c) != 0;
+	r->live_bytes = bytes_read(c);
+	r->peak_bytes = bytes_read(c);
+	r->rss_bytes = bytes_read(c);
+	text_get(c, r->command);
+	text_get(c, r->why);
+	return r->id == 0 ? -EPROTO : checked(c);
+}
+
+void far_rows_put(struct bytes *b, const struct far_row *rows, size_t count, uint64_t more)
+{
+	bytes_number(b, count);
+	bytes_number(b, more);
+	for (size_t i = 0; i < count; i++)
+		row_put(b, &rows[i]);
+}
+
+int far_rows_get(struct bytes_cursor *c, struct far_row *rows, size_t *count, uint64_t *more)
+{
+	size_t n = bytes_read_below(c, FAR_ROWS_MAX);
+	uint64_t others = bytes_read_below(c, UINT32_MAX);
+	int rc = checked(c);
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = row_get(c, &rows[i]);
+	if (rc != 0)
+		return rc;
+	*count = n;
+	*more = others;
+	return 0;
 }

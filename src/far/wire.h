@@ -3,15 +3,22 @@
  * What crosses between an agent, beside the program, and a desk, before the user. Both begin with
  * FAR_MAGIC, then send frames: a type, the length of the data in four bytes, least significant
  * first, and the data: numbers and texts as in src/util/bytes.h. The desk asks, the agent answers;
- * there is one tick under way at most, so a slow line loses ticks and no totals.
+ * there is one tick of a process under way at most, so a slow line loses ticks and no totals.
  *
  *   agent -> desk   FAR_HELLO, once; then for each FAR_NEXT any number of FAR_LINES, one
  *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
  *                   FAR_SCANNING says how far a scan is, and FAR_FOUND answers FAR_GET.
+ *                   FAR_PROCESSES answers FAR_LIST; FAR_HELLO, or FAR_ABSENT, FAR_OPEN.
  *                   FAR_END: a line for the user, the last frame
  *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE; FAR_IMAGE, after a tick that says
  *                   that there is another image: another FAR_HELLO answers, and ticks of it.
+ *                   FAR_LIST; FAR_OPEN
  * FAR_SCAN, FAR_CANCEL and FAR_GET have the agent act on the program, if its user allowed that
+ *
+ * A connection shows up to FAR_VIEWS processes of one launch, each by a number, its view: view 0 is
+ * the process that the agent was given, and FAR_OPEN gives another number to one of FAR_PROCESSES.
+ * FAR_NEXT and FAR_IMAGE consist of that number. One FAR_NEXT of a view is under way at most, and
+ * ticks come in the order in which they were asked for.
  *
  * FAR_LINES are the lines of 64 bytes of the segment that changed since the last tick, by
  * src/far/lines.h: the desk keeps a copy of the segment (src/far/mirror.h), and all readers of
@@ -27,13 +34,15 @@
 
 #define FAR_MAGIC	"heaptop\x1a"
 #define FAR_MAGIC_BYTES 8u
-#define FAR_PROTOCOL	2u
+#define FAR_PROTOCOL	3u
 #define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
 #define FAR_TEXT_MAX	256u /* of a text */
 #define FAR_PIECE_MAX	(256u << 10) /* of a file */
 #define FAR_REQUEST_MAX 256u /* of what a scan is to do */
 #define FAR_NAMES_MAX	4096u /* of threads */
 #define FAR_NAME_MAX	64u
+#define FAR_VIEWS	8u
+#define FAR_ROWS_MAX	512u /* of FAR_PROCESSES */
 
 enum far_type {
 	FAR_HELLO = 'H',
@@ -50,6 +59,10 @@ enum far_type {
 	FAR_SCANNING = 'I',
 	FAR_GET = 'G',
 	FAR_FOUND = 'R',
+	FAR_LIST = 'W',
+	FAR_PROCESSES = 'V',
+	FAR_OPEN = 'O',
+	FAR_ABSENT = 'A',
 	FAR_END = 'E'
 };
 
@@ -60,6 +73,7 @@ struct far_hello {
 	uint64_t order; /* 1: least significant byte first */
 	uint64_t page_bytes;
 	uint64_t segment_bytes;
+	uint64_t view; /* below FAR_VIEWS */
 	bool sends_files;
 	bool steers; /* it may act on the program: leak scans */
 	char version[FAR_TEXT_MAX], machine[FAR_TEXT_MAX], host[FAR_TEXT_MAX]; /* cleaned */
@@ -77,6 +91,7 @@ struct far_tick {
 
 /* FAR_FILE and the head of FAR_PIECE, whose data follow. A piece without data ends the file. */
 struct far_piece {
+	uint64_t view;
 	uint64_t module; /* number in the segment */
 	uint64_t offset;
 	uint64_t bytes; /* of the whole file; 0: there is none for the desk */
@@ -88,8 +103,8 @@ enum far_scan_state {
 	FAR_SCAN_REFUSED /* `why` */
 };
 
-/* FAR_SCANNING. FAR_SCAN is the number, which the desk chooses, and then the request, which only
- * src/scan reads; FAR_CANCEL is empty. */
+/* FAR_SCANNING. FAR_SCAN is the number, which the desk chooses, the view, and then the request,
+ * which only src/scan reads; FAR_CANCEL is empty. */
 struct far_scanning {
 	uint64_t number;
 	enum far_scan_state state;
@@ -105,6 +120,23 @@ struct far_part {
 	uint64_t offset;
 };
 
+/* One of FAR_PROCESSES, which are a number of them, how many more there are, and then each. */
+struct far_row {
+	uint64_t id; /* of the process, stable across exec; never 0 */
+	uint64_t pid, parent; /* there; parent: the nearest one of these, or 0 */
+	char state; /* of the kernel */
+	bool has_live, has_rss;
+	uint64_t live_bytes, peak_bytes, rss_bytes;
+	char command[FAR_TEXT_MAX], why[FAR_TEXT_MAX]; /* cleaned; why nothing is recorded, or "" */
+};
+
+/* FAR_OPEN, and FAR_ABSENT, where `why` follows: the view shows nothing. */
+struct far_choice {
+	uint64_t view; /* below FAR_VIEWS, and not 0 */
+	uint64_t id;
+	char why[FAR_TEXT_MAX]; /* cleaned; of FAR_ABSENT */
+};
+
 void far_hello_put(struct bytes *b, const struct far_hello *h);
 /* 0 or -EPROTO, as all of these. */
 int far_hello_get(struct bytes_cursor *c, struct far_hello *h);
@@ -116,5 +148,12 @@ void far_scanning_put(struct bytes *b, const struct far_scanning *s);
 int far_scanning_get(struct bytes_cursor *c, struct far_scanning *s);
 void far_part_put(struct bytes *b, const struct far_part *p);
 int far_part_get(struct bytes_cursor *c, struct far_part *p);
+/* FAR_NEXT and FAR_IMAGE. */
+int far_number_get(struct bytes_cursor *c, unsigned *view);
+void far_choice_put(struct bytes *b, const struct far_choice *o);
+int far_choice_get(struct bytes_cursor *c, struct far_choice *o);
+void far_rows_put(struct bytes *b, const struct far_row *rows, size_t count, uint64_t more);
+/* At most FAR_ROWS_MAX rows; *count and *more change only on success. */
+int far_rows_get(struct bytes_cursor *c, struct far_row *rows, size_t *count, uint64_t *more);
 
 #endif

@@ -7,13 +7,12 @@
 
 #include "src/target/target.h"
 
-int agent_images_open(
-	struct agent_images *a, struct read_segment *first, pid_t pid, struct agent_scans *scans)
+int agent_images_open(struct agent_images *a, struct read_segment *first, pid_t pid)
 {
 	struct read_identity id;
 	int rc = read_identity(first, &id);
 
-	*a = (struct agent_images){ .pid = pid, .scans = scans };
+	*a = (struct agent_images){ .pid = pid };
 	if (rc == 0) {
 		a->start_ticks = id.start_ticks;
 		a->exec_gen = id.exec_gen;
@@ -51,8 +50,6 @@ struct read_segment *agent_images_next(void *ctx)
 	read_close(a->before);
 	a->before = a->found;
 	a->found = newer;
-	if (a->scans)
-		agent_scans_move(a->scans, a->path);
 	return newer;
 }
 

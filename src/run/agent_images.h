@@ -4,7 +4,6 @@
 #define SRC_RUN_AGENT_IMAGES_H
 
 #include "src/read/read.h"
-#include "src/run/agent_scans.h"
 
 struct agent_images {
 	pid_t pid; /* as we see it */
@@ -12,12 +11,10 @@ struct agent_images {
 	uint32_t exec_gen; /* of the newest one known */
 	char path[256]; /* its segment; "": the first one, which is the caller's */
 	struct read_segment *found, *before; /* the newest, and the one before it; or NULL */
-	struct agent_scans *scans; /* are to be of the newest; or NULL */
 };
 
 /* `first`: the segment that is served. 0 or -errno. */
-int agent_images_open(
-	struct agent_images *a, struct read_segment *first, pid_t pid, struct agent_scans *scans);
+int agent_images_open(struct agent_images *a, struct read_segment *first, pid_t pid);
 /* far_agent.next: the newest image after the first one, or NULL. `ctx`: a struct agent_images. */
 struct read_segment *agent_images_next(void *ctx);
 void agent_images_close(struct agent_images *a);

@@ -9,17 +9,15 @@
 #include "src/scan/scan_outcome.h"
 
 struct agent_scans {
-	const char *path;
-	pid_t pid;
 	struct far_steer steer;
 	struct scan_answer *answer; /* the last one; or NULL */
 };
 
-static int scan_begin(void *ctx, const uint8_t *request, size_t len)
+static int scan_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
 {
 	struct agent_scans *a = ctx;
 	struct bytes_cursor c = { request, request + len, false };
-	struct leak_scan_options o = { .pid = a->pid };
+	struct leak_scan_options o = { .pid = pid };
 	int rc = scan_outcome_request_get(&c, &o);
 
 	if (rc != 0)
@@ -27,7 +25,7 @@ static int scan_begin(void *ctx, const uint8_t *request, size_t len)
 	if (o.pid == 0)
 		return -ESRCH;
 	scan_answer_free(a->answer);
-	a->answer = scan_answer_start(a->path, &o);
+	a->answer = scan_answer_start(path, &o);
 	return a->answer ? 0 : -errno;
 }
 
@@ -58,14 +56,12 @@ static void scan_leave(void *ctx)
 	a->answer = NULL;
 }
 
-struct agent_scans *agent_scans_new(const char *path, pid_t pid)
+struct agent_scans *agent_scans_new(void)
 {
 	struct agent_scans *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
-	a->path = path;
-	a->pid = pid;
 	a->steer = (struct far_steer){
 		.ctx = a,
 		.begin = scan_begin,
@@ -74,11 +70,6 @@ struct agent_scans *agent_scans_new(const char *path, pid_t pid)
 		.leave = scan_leave,
 	};
 	return a;
-}
-
-void agent_scans_move(struct agent_scans *a, const char *path)
-{
-	a->path = path;
 }
 
 const struct far_steer *agent_scans_steer(const struct agent_scans *a)

@@ -158,7 +158,7 @@ static int begin(struct far_objects *o)
 
 	if (rc != 0)
 		return rc;
-	rc = far_desk_copy(o->desk, o->next, o->fd, OBJECT_MOST);
+	rc = far_desk_copy(o->desk, o->view, o->next, o->fd, OBJECT_MOST);
 	if (rc != 0)
 		part_close(o, rc);
 	return rc;
@@ -172,7 +172,7 @@ static int wait_for(struct far_objects *o)
 	if (rc != 0)
 		return rc;
 	announce(o);
-	rc = far_desk_file(o->desk, o->next, o->fd, OBJECT_MOST, PIECE_MS);
+	rc = far_desk_file(o->desk, o->view, o->next, o->fd, OBJECT_MOST, PIECE_MS);
 	part_close(o, rc);
 	return rc;
 }

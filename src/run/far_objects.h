@@ -20,6 +20,7 @@ struct far_objects {
 	bool waits; /* for each, as nobody looks at a screen */
 	/* From here on its own. */
 	struct far_desk *desk;
+	unsigned view; /* of that */
 	struct read_segment *segment; /* the copy, for its modules */
 	char folder[PATH_MAX]; /* of elsewhere.objects */
 	char part[PATH_MAX + 16]; /* the file that is being copied there */
@@ -30,7 +31,8 @@ struct far_objects {
 
 /* Finds the folder for copies, and removes what a heaptop that was killed has left there. */
 void far_objects_init(struct far_objects *o);
-/* Begins, or goes on with modules that are new. */
+/* Begins, or goes on with modules that are new. A desk copies one file at a time: of several of
+ * these, only one may have begun. */
 void far_objects_look(struct far_objects *o);
 /* Another image of the process, with modules of its own. */
 void far_objects_restart(struct far_objects *o, struct read_segment *segment);

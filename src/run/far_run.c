@@ -22,15 +22,26 @@
 #define CONNECT_MS 30000 /* without a byte; a password may have to be typed */
 #define TICK_MS	   30000
 
+struct far_run;
+
+/* One process there. */
+struct far_run_view {
+	struct far_run *run;
+	unsigned number;
+	struct far_objects objects;
+	struct read_segment *segment; /* the copy, for its modules; NULL: it is not shown */
+	struct scan_far scans;
+	bool chosen; /* and not shown yet */
+};
+
 struct far_run {
 	struct far_desk *desk;
 	char url[OPTIONS_URL_MAX], token[FAR_TOKEN_MAX];
 	struct far_place place;
-	struct far_objects objects;
-	struct read_segment *segment; /* the copy, for its modules */
+	struct far_run_view view[FAR_VIEWS];
 	bool waits; /* nobody looks at a screen */
-	struct scan_far scans;
 	char scan_why[FAR_PEER_MESSAGE + 64];
+	char absent[FAR_PEER_MESSAGE + 64]; /* why a process that was chosen is not shown */
 	char notice[FAR_TEXT_MAX + FAR_PEER_MESSAGE + FAR_OBJECTS_TEXT];
 };
 
@@ -85,22 +96,22 @@ static int place_make(struct far_run *f, const struct options *o)
 
 static int scan_begin(void *ctx, const struct bytes *request)
 {
-	struct far_run *f = ctx;
+	const struct far_run_view *v = ctx;
 
-	return far_desk_scan(f->desk, request);
+	return far_desk_scan(v->run->desk, v->number, request);
 }
 
 static void scan_cancel(void *ctx)
 {
-	struct far_run *f = ctx;
+	const struct far_run_view *v = ctx;
 
-	far_desk_scan_end(f->desk);
+	far_desk_scan_end(v->run->desk);
 }
 
 static int scan_take(void *ctx, int timeout_ms, struct leak_progress *progress,
 	struct bytes_cursor *answer, const char **why)
 {
-	struct far_run *f = ctx;
+	struct far_run *f = ((const struct far_run_view *)ctx)->run;
 	const struct far_desk_scan *s = far_desk_scanned(f->desk);
 
 	far_desk_listen(f->desk, timeout_ms);
@@ -121,14 +132,15 @@ static int scan_take(void *ctx, int timeout_ms, struct leak_progress *progress,
 
 static int scan_fd(void *ctx)
 {
-	const struct far_run *f = ctx;
-
-	return far_desk_fd(f->desk);
+	return far_desk_fd(((const struct far_run_view *)ctx)->run->desk);
 }
 
-const struct scan_far *far_run_scans(const struct far_run *f)
+const struct scan_far *far_run_scans(const struct far_run *f, const struct far_moment *of)
 {
-	return f ? &f->scans : NULL;
+	for (unsigned i = 0; f && i < FAR_VIEWS; i++)
+		if (of == far_desk_moment(f->desk, i))
+			return &f->view[i].scans;
+	return NULL;
 }
 
 /* ---- the run ---- */
@@ -137,6 +149,59 @@ static int failed(struct far_run *f, int rc)
 {
 	far_run_close(f);
 	return rc;
+}
+
+static void views_make(struct far_run *f, const struct options *o)
+{
+	for (unsigned i = 0; i < FAR_VIEWS; i++) {
+		struct far_run_view *v = &f->view[i];
+
+		v->run = f;
+		v->number = i;
+		v->scans = (struct scan_far){ v, scan_begin, scan_cancel, scan_take, scan_fd };
+		v->objects.waits = f->waits;
+		v->objects.fetches = !o->far.no_fetch;
+		v->objects.elsewhere = o->far.elsewhere;
+		v->objects.view = i;
+		far_objects_init(&v->objects);
+	}
+}
+
+/* The copy of a view's first moment is there. 0, or -errno and one line in `message`. */
+static int view_open(struct far_run_view *v, char *message)
+{
+	v->segment = read_open(far_desk_path(v->run->desk, v->number), message);
+	if (!v->segment)
+		return -EIO;
+	v->objects.desk = v->run->desk;
+	v->objects.segment = v->segment;
+	v->objects.next = 1;
+	return 0;
+}
+
+static void view_close(struct far_run_view *v)
+{
+	far_objects_free(&v->objects);
+	read_close(v->segment);
+	v->segment = NULL;
+}
+
+/* The view whose file is being copied, or NULL. */
+static struct far_run_view *copying_view(const struct far_run *f)
+{
+	struct far_run *own = (struct far_run *)(uintptr_t)f;
+
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		if (f->view[i].segment && f->view[i].objects.fd >= 0)
+			return &own->view[i];
+	return NULL;
+}
+
+static void objects_look(struct far_run *f)
+{
+	for (unsigned i = 0; i < FAR_VIEWS && !copying_view(f); i++)
+		if (f->view[i].segment)
+			far_objects_look(&f->view[i].objects);
 }
 
 int far_run_open(struct far_run **out, const struct options *o)
@@ -149,24 +214,16 @@ int far_run_open(struct far_run **out, const struct options *o)
 	*out = NULL;
 	if (!f)
 		return failure_print_errno("cannot connect", -ENOMEM);
-	f->scans = (struct scan_far){ f, scan_begin, scan_cancel, scan_take, scan_fd };
 	f->waits = o->batch || o->report || o->headless;
-	f->objects.waits = f->waits;
-	f->objects.fetches = !o->far.no_fetch;
-	f->objects.elsewhere = o->far.elsewhere;
-	far_objects_init(&f->objects);
+	views_make(f, o);
 	rc = place_make(f, o);
 	if (rc != 0)
 		return failed(f, rc);
 	if (far_peer_open(&peer, &f->place, message) != 0 ||
-		far_desk_open(&f->desk, &peer, CONNECT_MS, message) != 0)
+		far_desk_open(&f->desk, &peer, CONNECT_MS, message) != 0 ||
+		view_open(&f->view[0], message) != 0)
 		return failed(f, failure_print(message));
-	f->segment = read_open(far_desk_path(f->desk), message);
-	if (!f->segment)
-		return failed(f, failure_print(message));
-	f->objects.desk = f->desk;
-	f->objects.segment = f->segment;
-	far_objects_look(&f->objects);
+	objects_look(f);
 	*out = f;
 	return 0;
 }
@@ -175,46 +232,56 @@ void far_run_close(struct far_run *f)
 {
 	if (!f)
 		return;
-	far_objects_free(&f->objects);
-	read_close(f->segment);
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		view_close(&f->view[i]);
 	far_desk_close(f->desk);
 	free(f);
 }
 
-const char *far_run_path(const struct far_run *f)
+const char *far_run_path(const struct far_run *f, unsigned view)
 {
-	return far_desk_path(f->desk);
+	return far_desk_path(f->desk, view);
 }
 
-void far_run_opened(struct far_run *f)
+void far_run_opened(struct far_run *f, unsigned view)
 {
-	far_desk_opened(f->desk);
+	far_desk_opened(f->desk, view);
 }
 
-bool far_run_image(struct far_run *f)
+bool far_run_image(struct far_run *f, unsigned view)
 {
 	char message[READ_MESSAGE_MAX];
+	struct far_run_view *v = f ? &f->view[view] : NULL;
 	struct read_segment *next;
 
-	if (!f || !far_desk_image(f->desk))
+	if (!v || !v->segment || !far_desk_image(f->desk, view))
 		return false;
-	next = read_open(far_desk_path(f->desk), message);
+	next = read_open(far_desk_path(f->desk, view), message);
 	if (!next)
 		return false;
-	read_close(f->segment);
-	f->segment = next;
-	far_objects_restart(&f->objects, next);
+	read_close(v->segment);
+	v->segment = next;
+	far_objects_restart(&v->objects, next);
 	return true;
 }
 
-const struct far_moment *far_run_moment(const struct far_run *f)
+void far_run_session(const struct far_run *f, unsigned view, struct session_options *o)
 {
-	return far_desk_moment(f->desk);
+	if (!f)
+		return;
+	o->far = far_desk_moment(f->desk, view);
+	o->named_modules = &f->view[view].objects.next;
+	o->elsewhere = &f->view[view].objects.elsewhere;
 }
 
-const struct sym_elsewhere *far_run_elsewhere(const struct far_run *f)
+static bool objects_listen(struct far_run *f)
 {
-	return &f->objects.elsewhere;
+	struct far_run_view *v = copying_view(f);
+	bool came = v && far_objects_listen(&v->objects);
+
+	if (came)
+		objects_look(f);
+	return came;
 }
 
 void far_run_tick(struct far_run *f)
@@ -222,31 +289,86 @@ void far_run_tick(struct far_run *f)
 	if (!f)
 		return;
 	if (far_desk_tick(f->desk, f->waits ? TICK_MS : 0))
-		far_objects_look(&f->objects);
-	(void)far_objects_listen(&f->objects);
+		objects_look(f);
+	(void)objects_listen(f);
 }
 
-const uint32_t *far_run_modules(const struct far_run *f)
+/* A process that was chosen, and is still to come. */
+static bool is_coming(const struct far_run *f)
 {
-	return &f->objects.next;
+	const char *why;
+
+	for (unsigned i = 1; i < FAR_VIEWS; i++)
+		if (f->view[i].chosen && far_desk_chosen(f->desk, i, &why) == 0)
+			return true;
+	return false;
 }
 
 int far_run_fd(const struct far_run *f)
 {
-	return f->objects.fd >= 0 ? far_desk_fd(f->desk) : -1;
+	return copying_view(f) || is_coming(f) ? far_desk_fd(f->desk) : -1;
 }
 
 bool far_run_listen(struct far_run *f)
 {
-	if (!f || f->objects.fd < 0)
+	bool coming;
+
+	if (!f || far_run_fd(f) < 0)
 		return false;
+	coming = is_coming(f);
 	far_desk_listen(f->desk, 0);
-	return far_objects_listen(&f->objects);
+	return objects_listen(f) || (coming && !is_coming(f));
 }
+
+/* ---- other processes ---- */
+
+size_t far_run_rows(struct far_run *f, const struct far_row **rows, uint64_t *more)
+{
+	return far_desk_rows(f->desk, rows, more);
+}
+
+int far_run_choose(struct far_run *f, unsigned view, uint64_t id)
+{
+	int rc = far_desk_choose(f->desk, view, id);
+
+	f->view[view].chosen = rc == 0;
+	f->absent[0] = 0;
+	return rc;
+}
+
+int far_run_chosen(struct far_run *f, unsigned view, char *message)
+{
+	struct far_run_view *v = &f->view[view];
+	const char *why;
+	int rc = far_desk_chosen(f->desk, view, &why);
+
+	if (rc == 0)
+		return 0;
+	v->chosen = false;
+	snprintf(message, READ_MESSAGE_MAX, "%s", rc < 0 ? why : "");
+	if (rc == 1)
+		rc = view_open(v, message);
+	if (rc < 0)
+		return rc;
+	objects_look(f);
+	return 1;
+}
+
+void far_run_say(struct far_run *f, const char *why)
+{
+	snprintf(f->absent, sizeof(f->absent), "the chosen process is not shown: %s", why);
+}
+
+void far_run_leave(struct far_run *f, unsigned view)
+{
+	view_close(&f->view[view]);
+}
+
+/* ---- what is to be said ---- */
 
 bool far_run_is_open(const struct far_run *f)
 {
-	const struct far_tick *t = f ? &far_desk_moment(f->desk)->tick : NULL;
+	const struct far_tick *t = f ? &far_desk_moment(f->desk, 0)->tick : NULL;
 
 	return !f || (!far_desk_ended(f->desk) && (!t->replaced || t->next));
 }
@@ -260,13 +382,20 @@ static const char *heard_text(const struct far_run *f, char text[CLOCK_TIME_MAX]
 /* For who looks at the screen: a report has nothing of them. */
 static bool children_text(struct far_run *f)
 {
-	const char *children = far_desk_moment(f->desk)->tick.children;
+	const char *children = far_desk_moment(f->desk, 0)->tick.children;
 
 	if (f->waits || !children[0])
 		return false;
-	snprintf(f->notice, sizeof(f->notice),
-		"its recorded children are shown by connecting to one: %s", children);
+	snprintf(
+		f->notice, sizeof(f->notice), "its recorded children (p shows them): %s", children);
 	return true;
+}
+
+static bool objects_text(struct far_run *f)
+{
+	const struct far_run_view *v = copying_view(f);
+
+	return v && far_objects_progress(&v->objects, f->notice);
 }
 
 const char *far_run_notice(const struct far_run *f)
@@ -286,8 +415,12 @@ const char *far_run_notice(const struct far_run *f)
 	else if (far_desk_silent_ns(f->desk) > 0)
 		snprintf(own->notice, sizeof(own->notice),
 			"no answer from %.64s since %s: these are the figures of then",
-			far_desk_moment(f->desk)->agent.host, heard_text(f, text));
-	else if (!far_objects_progress(&f->objects, own->notice) && !children_text(own))
+			far_desk_moment(f->desk, 0)->agent.host, heard_text(f, text));
+	else if (is_coming(f))
+		return "the chosen process's heap is on the way";
+	else if (f->absent[0])
+		return f->absent;
+	else if (!objects_text(own) && !children_text(own))
 		return NULL;
 	return own->notice;
 }

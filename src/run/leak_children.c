@@ -64,7 +64,7 @@ static struct child *child_of(struct leak_children *l, const struct session *s)
 
 static struct leak_scan_options request_make(const struct leak_children *l, const struct session *s)
 {
-	struct leak_scan_options request = leak_scans_options(l->run, session_pid(s));
+	struct leak_scan_options request = leak_scans_options(l->run, s);
 
 	request.progress = l->progress;
 	return request;

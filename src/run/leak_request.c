@@ -50,7 +50,7 @@ struct leak_request {
 
 static struct leak_scan_options request_make(const struct leak_request *q, const struct session *s)
 {
-	struct leak_scan_options request = leak_scans_options(q->run, session_pid(s));
+	struct leak_scan_options request = leak_scans_options(q->run, s);
 
 	request.progress = q->progress;
 	return request;

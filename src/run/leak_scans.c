@@ -2,16 +2,17 @@
 /* Leak scans as a run's options ask for them (leak_scans.h). */
 #include "src/run/leak_scans.h"
 
+#include "src/run/far_run.h"
 #include "src/run/process_tree.h"
 #include "src/run/core_target.h"
 
-struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
+struct leak_scan_options leak_scans_options(const struct run *r, const struct session *s)
 {
 	const struct options *o = run_options(r);
 
-	return (struct leak_scan_options){ .pid = pid,
+	return (struct leak_scan_options){ .pid = session_pid(s),
 		.core = core_target_core(o),
-		.far = run_far_scans(r),
+		.far = far_run_scans(run_far(r), session_far(s)),
 		.roots = o->leak_roots,
 		.heuristics = o->leak_heuristics,
 		.copying = (enum leak_copying)o->leak_copying,
@@ -23,7 +24,7 @@ struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid)
 struct scan_control *leak_scans_control(
 	struct scan_control *current, const struct run *r, struct session *s)
 {
-	struct leak_scan_options request = leak_scans_options(r, session_pid(s));
+	struct leak_scan_options request = leak_scans_options(r, s);
 	uint64_t every = current ? scan_control_state(current)->every_ns : 0;
 
 	request.why = !run_options(r)->report && !run_options(r)->batch;

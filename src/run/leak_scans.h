@@ -8,7 +8,7 @@
 #include "src/scan/scan_control.h"
 
 /* What a leak scan of a process takes into account. */
-struct leak_scan_options leak_scans_options(const struct run *r, pid_t pid);
+struct leak_scan_options leak_scans_options(const struct run *r, const struct session *s);
 /*
  * The scans of the image that `s` observes. `current`: those before, NULL if there were none; they
  * are freed if they are another image's, and the new ones keep their interval. NULL without memory.

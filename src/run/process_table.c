@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/proc/proc.h"
+#include "src/run/far_processes.h"
 #include "src/target/target.h"
 #include "src/run/unrecorded_children.h"
 #include "src/util/clock.h"
@@ -30,11 +31,13 @@ struct readings {
 struct visit {
 	uint64_t id;
 	struct process_tree *watch;
+	unsigned view; /* of another machine's process */
 	unsigned shown_at; /* by process_table.shows; the oldest is closed first */
 };
 
 struct process_table {
 	struct process_tree *main;
+	struct far_processes far;
 	struct visit visit[VISITS_MAX];
 	size_t visits;
 	struct process_tree *shown;
@@ -51,20 +54,21 @@ struct process_table {
 	struct unrecorded_children *unrecorded; /* NULL: no memory, and the list has none of them */
 };
 
-struct process_table *process_table_new(struct process_tree *main)
+struct process_table *process_table_new(struct process_tree *main, struct far_run *far)
 {
 	struct process_table *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->main = p->shown = main;
-	p->unrecorded = unrecorded_children_new();
+	p->far.run = far;
+	p->unrecorded = far ? NULL : unrecorded_children_new();
 	return p;
 }
 
 /* Only this viewer still uses the segment of a process that ended, unless its launch has it open:
  * then removing it fails. */
-static void visit_close(struct visit *v)
+static void visit_close(struct process_table *p, struct visit *v)
 {
 	struct session *s = process_tree_session(v->watch);
 
@@ -72,6 +76,8 @@ static void visit_close(struct visit *v)
 	if (session_is_over(s))
 		session_remove(s);
 	process_tree_free(v->watch);
+	if (p->far.run)
+		far_run_leave(p->far.run, v->view);
 }
 
 void process_table_free(struct process_table *p)
@@ -79,7 +85,7 @@ void process_table_free(struct process_table *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->visits; i++)
-		visit_close(&p->visit[i]);
+		visit_close(p, &p->visit[i]);
 	snapshot_unref(p->sum_now);
 	launch_sum_free(p->sum);
 	unrecorded_children_free(p->unrecorded);
@@ -116,16 +122,37 @@ static void sum_tick(struct process_table *p, struct histories *h, struct snapsh
 	p->sum_now = s;
 }
 
+/* A process that was chosen on another machine may be there. */
+static void far_take(struct process_table *p)
+{
+	uint64_t id = p->far.coming;
+	struct process_tree *w;
+
+	if (id == 0)
+		return;
+	w = far_processes_take(&p->far, process_tree_session(p->main));
+	if (!w)
+		return;
+	p->visit[p->visits++] = (struct visit){ .id = id,
+		.watch = w,
+		.view = p->far.view,
+		.shown_at = p->far.wanted ? ++p->shows : p->shows };
+	if (p->far.wanted)
+		p->shown = w;
+	p->far.wanted = false;
+}
+
 void process_table_tick(struct process_table *p, struct histories *h, struct snapshot *now)
 {
 	struct snapshot *s;
 
 	sum_tick(p, h, now);
-
+	far_take(p);
 	for (size_t i = 0; i < p->visits; i++) {
 		struct process_tree *w = p->visit[i].watch;
 
 		process_tree_poll(w);
+		far_processes_follow(&p->far, w, p->visit[i].view);
 		if (w == p->shown)
 			continue;
 		s = session_tick(process_tree_session(w));
@@ -369,25 +396,34 @@ static void heads_add(struct process_table *p)
 	row->has_peak = row->peak_bytes > 0;
 }
 
+static pid_t first_pid(struct process_table *p)
+{
+	const struct session *main = process_tree_session(p->main);
+	const struct process_row *row = p->far.run ? row_find(p, session_id(main)) : NULL;
+
+	return row ? row->pid : session_pid(main);
+}
+
 size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more)
 {
-	pid_t first = session_pid(process_tree_session(p->main));
-
 	p->rows = p->more = 0;
 	p->families = 0;
 	unrecorded_children_begin(p->unrecorded);
-	target_list(segment_take, p);
+	if (p->far.run)
+		p->rows = far_processes_rows(&p->far, p->row, PROCESSES_MAX, &p->more);
+	else
+		target_list(segment_take, p);
 	launch_take(p);
 	session_take(p, p->main);
 	for (size_t i = 0; i < p->visits; i++)
 		session_take(p, p->visit[i].watch);
 	p->rows = unrecorded_children_add(p->unrecorded, p->row, p->rows, &p->more);
 	unrecorded_children_end(p->unrecorded);
-	for (size_t i = 0; i < p->rows; i++)
+	for (size_t i = 0; i < p->rows && !p->far.run; i++)
 		parent_find(p, &p->row[i]);
 	rates_fill(p);
 	heads_add(p);
-	processes_arrange(p->row, p->rows, first);
+	processes_arrange(p->row, p->rows, first_pid(p));
 	*rows = p->row;
 	*more = p->more;
 	return p->rows;
@@ -399,12 +435,12 @@ static struct visit *visit_slot(struct process_table *p)
 {
 	struct visit *oldest = &p->visit[0];
 
-	if (p->visits < VISITS_MAX)
+	if (p->visits < (p->far.run ? FAR_PROCESSES_OPEN : VISITS_MAX))
 		return &p->visit[p->visits++];
 	for (size_t i = 1; i < p->visits; i++)
 		if (p->visit[i].shown_at < oldest->shown_at)
 			oldest = &p->visit[i];
-	visit_close(oldest);
+	visit_close(p, oldest);
 	return oldest;
 }
 
@@ -478,6 +514,10 @@ static struct visit *visit_find(struct process_table *p, uint64_t id)
 
 static int all_show(struct process_table *p, char *msg, size_t cap)
 {
+	if (p->far.run) {
+		snprintf(msg, cap, "all as one is shown beside the program only: choose one");
+		return -ENOTSUP;
+	}
 	if (!p->sum)
 		p->sum = launch_sum_new(p->main);
 	if (!p->sum) {
@@ -487,6 +527,36 @@ static int all_show(struct process_table *p, char *msg, size_t cap)
 	p->all = true;
 	p->shown = p->main;
 	return 0;
+}
+
+/* A view that no session reads: for lack of one, that which was not shown for the longest time. */
+static unsigned far_view_free(struct process_table *p)
+{
+	struct visit *v;
+	unsigned view = 1;
+
+	if (p->visits == FAR_PROCESSES_OPEN) {
+		v = visit_slot(p);
+		view = v->view;
+		*v = p->visit[--p->visits];
+		return view;
+	}
+	for (size_t i = 0; i < p->visits; i++)
+		if (p->visit[i].view == view) {
+			view++;
+			i = (size_t)-1;
+		}
+	return view;
+}
+
+static int far_show(struct process_table *p, uint64_t id, char *msg, size_t cap)
+{
+	char message[READ_MESSAGE_MAX];
+	unsigned view = p->far.coming ? 0 : far_view_free(p);
+	int rc = far_processes_choose(&p->far, id, view, message);
+
+	snprintf(msg, cap, "%s", message);
+	return rc == 0 || p->far.coming == id ? -EINPROGRESS : rc;
 }
 
 int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap)
@@ -499,9 +569,11 @@ int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t c
 		return all_show(p, msg, cap);
 	if (id == session_id(process_tree_session(p->main))) {
 		p->shown = p->main;
-		p->all = false;
+		p->all = p->far.wanted = false;
 		return 0;
 	}
+	if (!v && p->far.run)
+		return far_show(p, id, msg, cap);
 	if (!v) {
 		w = visit_open(p, id, message);
 		if (!w) {
@@ -513,6 +585,6 @@ int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t c
 	}
 	v->shown_at = ++p->shows;
 	p->shown = v->watch;
-	p->all = false;
+	p->all = p->far.wanted = false;
 	return 0;
 }

@@ -13,9 +13,11 @@
 #include "src/run/process_tree.h"
 
 struct process_table;
+struct far_run;
 
-/* `main`: the watched process; must outlive the list. NULL on allocation failure. */
-struct process_table *process_table_new(struct process_tree *main);
+/* `main`: the watched process; `far`: where it is, NULL: here. Both must outlive the list. NULL on
+ * allocation failure. */
+struct process_table *process_table_new(struct process_tree *main, struct far_run *far);
 /* Closes the processes that were shown, and removes the segments of those that ended meanwhile. */
 void process_table_free(struct process_table *p);
 /*
@@ -25,7 +27,7 @@ void process_table_free(struct process_table *p);
  */
 size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more);
 /* Shows the process `id`, or all of the launch (PROCESSES_ALL), from now on. 0, or -errno and the
- * reason in `msg`. */
+ * reason in `msg`; -EINPROGRESS: once it has come from another machine. */
 int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap);
 /* The process that is shown; the launched one while all are. */
 struct process_tree *process_table_current(const struct process_table *p);

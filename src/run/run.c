@@ -41,7 +41,6 @@ static int sample_start(struct run *r)
 
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
 {
-	const struct far_run *far = r->far;
 	bool record = r->options->record != NULL;
 	struct process_tree_options w = { .family = family,
 		.keep_children = r->options->report || record,
@@ -49,11 +48,8 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 		.removing = event_option_removing,
 		.removing_ctx = &r->past.events,
 		.leak_check = r->options->leak_check,
-		.is_copy = far != NULL,
+		.is_copy = r->far != NULL,
 		.session = { .debuginfod = r->options->debuginfod,
-			.far = far ? far_run_moment(far) : NULL,
-			.named_modules = far ? far_run_modules(far) : NULL,
-			.elsewhere = far ? far_run_elsewhere(far) : NULL,
 			.pid = pid,
 			.faults = r->options->faults,
 			.ignored = &r->options->ignored,
@@ -61,9 +57,11 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 			.may_be_copy = r->options->mode == OPTIONS_READ,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
 	char message[READ_MESSAGE_MAX];
-	struct session *s = session_open(path, &w.session, message);
+	struct session *s;
 	int rc;
 
+	far_run_session(r->far, 0, &w.session);
+	s = session_open(path, &w.session, message);
 	if (!s)
 		return failure_print(message);
 	r->watch = process_tree_new(s, &w);
@@ -92,9 +90,9 @@ static int open_far(struct run *r)
 	int rc = far_run_open(&r->far, r->options);
 
 	if (rc == 0)
-		rc = watch_start(r, far_run_path(r->far), 0, 0);
+		rc = watch_start(r, far_run_path(r->far, 0), 0, 0);
 	if (rc == 0)
-		far_run_opened(r->far);
+		far_run_opened(r->far, 0);
 	return rc;
 }
 
@@ -399,10 +397,10 @@ static void image_follow(struct run *r)
 {
 	char message[READ_MESSAGE_MAX];
 
-	if (!far_run_image(r->far))
+	if (!far_run_image(r->far, 0))
 		return;
-	(void)process_tree_follow(r->watch, far_run_path(r->far), message);
-	far_run_opened(r->far);
+	(void)process_tree_follow(r->watch, far_run_path(r->far, 0), message);
+	far_run_opened(r->far, 0);
 }
 
 struct snapshot *run_tick(struct run *r)
@@ -443,9 +441,9 @@ struct snapshot *run_final(struct run *r)
 	return s;
 }
 
-const struct scan_far *run_far_scans(const struct run *r)
+struct far_run *run_far(const struct run *r)
 {
-	return far_run_scans(r->far);
+	return r->far;
 }
 
 int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds, int max)

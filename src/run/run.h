@@ -16,7 +16,7 @@
 #include "src/run/process_tree.h"
 
 struct run;
-struct scan_far;
+struct far_run;
 
 /*
  * Starts, attaches or opens, as the options say. `screen`: the size of the terminal that the
@@ -55,8 +55,8 @@ struct suppressions *run_suppressions_make(struct run *r);
 /* What the program writes to a terminal of its own, NULL without one, and that terminal's size. */
 struct output *run_output(const struct run *r);
 
-/* Leak scans on another machine, if the program is there; or NULL. */
-const struct scan_far *run_far_scans(const struct run *r);
+/* The program on another machine, if it is there; or NULL. */
+struct far_run *run_far(const struct run *r);
 /*
  * Descriptors that are ready at a change (names of `shown`, output, the program's end): fills at
  * most `max`. run_ready takes what they have; true if anything changed. `shown`: run_session, or

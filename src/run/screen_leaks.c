@@ -74,7 +74,7 @@ int screen_leaks_scan(
 		snprintf(msg, cap, "a scan is running; Esc cancels it");
 	else if (rc == -EALREADY)
 		snprintf(msg, cap, "held at exit: this scan is final (E lets the program end)");
-	else if (rc == -EPERM && session_is_far(session))
+	else if (rc == -EPERM && session_far(session))
 		snprintf(msg, cap,
 			"no scan: the agent there may only read (--steer, or there "
 			"--serve=steer)");

@@ -67,7 +67,7 @@ struct screen_source *screen_source_open(struct run *r)
 	if (!s)
 		return open_failed(r);
 	s->run = r;
-	s->processes = process_table_new(run_watch(r));
+	s->processes = process_table_new(run_watch(r), run_far(r));
 	s->leaks = screen_leaks_new(r);
 	s->exit_scan = s->leaks ? exit_scan_new(r, s->leaks) : NULL;
 	s->events = screen_events_new();

@@ -16,6 +16,7 @@
 #include "src/far/listen.h"
 #include "src/run/agent_children.h"
 #include "src/run/agent_images.h"
+#include "src/run/agent_processes.h"
 #include "src/run/agent_scans.h"
 #include "src/run/attach_choice.h"
 #include "src/run/failure.h"
@@ -123,22 +124,25 @@ static int desk_serve(struct serve *s)
 {
 	struct session *session = run_session(s->run);
 	struct agent_images images;
-	const struct far_agent a = { .segment = session_segment(session),
-		.pid = session_pid(session),
+	struct agent_processes processes;
+	const struct far_agent a = {
+		.first = { session_segment(session), session_pid(session), agent_images_next,
+			&images },
+		.others = &processes.others,
 		.stop = s->cancelled,
-		.next = agent_images_next,
 		.children = agent_children_list,
-		.next_ctx = &images,
 		.steer = s->scans ? agent_scans_steer(s->scans) : NULL,
-		.sends_files = s->sends_files };
-	int rc = agent_images_open(
-		&images, session_segment(session), session_pid(session), s->scans);
+		.sends_files = s->sends_files,
+	};
+	int rc = agent_images_open(&images, session_segment(session), session_pid(session));
 
-	if (s->scans)
-		agent_scans_move(s->scans, session_path(session));
-	rc = rc ? rc : far_agent_serve(&a, s->in, s->out);
-	if (s->scans)
-		agent_scans_move(s->scans, session_path(session));
+	if (rc == 0)
+		rc = agent_processes_open(
+			&processes, session_segment(session), session_pid(session));
+	if (rc == 0) {
+		rc = far_agent_serve(&a, s->in, s->out);
+		agent_processes_close(&processes);
+	}
 	agent_images_close(&images);
 	close(s->in);
 	if (s->out != s->in)
@@ -186,8 +190,7 @@ static int serve_open(struct serve *s)
 	if (rc == 0)
 		rc = run_open(&s->run, o, NULL);
 	if (rc == 0 && o->far.steers)
-		s->scans = agent_scans_new(
-			session_path(run_session(s->run)), session_pid(run_session(s->run)));
+		s->scans = agent_scans_new();
 	return rc == 0 && o->far.steers && !s->scans ? failure_print_errno("cannot serve", -ENOMEM)
 						     : rc;
 }

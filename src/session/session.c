@@ -244,9 +244,9 @@ pid_t session_pid(const struct session *s)
 	return s->pid;
 }
 
-bool session_is_far(const struct session *s)
+const struct far_moment *session_far(const struct session *s)
 {
-	return s->far != NULL;
+	return s->far;
 }
 
 bool session_alive(const struct session *s)

@@ -52,8 +52,8 @@ void session_usage(
 	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults);
 /* This image was replaced by exec. */
 void session_replaced(struct session *s);
-/* Whether the process is on another machine. */
-bool session_is_far(const struct session *s);
+/* What is known of the process on another machine; NULL: it is here. */
+const struct far_moment *session_far(const struct session *s);
 /* Whether the process still runs this image, as of the last tick. */
 bool session_alive(const struct session *s);
 /* A line for snapshot.notice, static or owned by the caller for the session's life; NULL clears. */

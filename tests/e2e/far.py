@@ -12,98 +12,12 @@ import subprocess
 import sys
 import threading
 
-from proving import (HEAPTOP, ROOT, Skip, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
+from far_program import MAGIC, SOURCE, VIA, Program, compiled, frame, heaptop
+from proving import (HEAPTOP, Skip, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
                      segment_files, target, wait_for)
 
-VIA = ["--via", "env", "--agent", HEAPTOP]
-MAGIC = b"heaptop\x1a"
 # What needs the program's memory, or the kernel beside it, or tells the viewer itself.
 HERE_ONLY = ("memory", "self", "time")
-SOURCE = """
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static void *volatile held[100];
-__attribute__((noinline)) void *keep_far(int n)
-{
-	void *p = malloc(n);
-	memset(p, 1, n);
-	return p;
-}
-int main(int argc, char **argv)
-{
-	char c;
-	for (int i = 0; i < 100; i++)
-		held[i] = keep_far(1000 + i);
-	if (write(1, "ready\\n", 6) != 6)
-		return 1;
-	while (read(0, &c, 1) == 1) {
-		if (c == 'm')
-			held[0] = keep_far(5000);
-		else if (c == 'x')
-			execl("/bin/cat", "cat", (char *)0);
-		else if (c == 'f') {
-			if (fork() == 0)
-				pause();
-		} else if (c == 'i' || c == 'u') {
-			if (c == 'u')
-				unsetenv("LD_PRELOAD");
-			execl("/proc/self/exe", "next_image", (char *)0);
-		}
-		else
-			abort();
-		if (write(1, "done\\n", 5) != 5)
-			return 1;
-	}
-	return 0;
-}
-"""
-
-
-def compiled(name="far_program"):
-    path = os.path.join(scratch, name)
-    if not os.path.exists(path):
-        with open(path + ".c", "w", encoding="ascii") as f:
-            f.write(SOURCE)
-        subprocess.run([need("gcc"), "-g", "-O1", "-Wl,--build-id", "-o", path, path + ".c"], check=True)
-    return path
-
-
-class Program:
-    """A recorded program that waits for our input."""
-
-    def __init__(self, path=None, before=()):
-        self.process = subprocess.Popen([*before, path or compiled()], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=environment(LD_PRELOAD=library()))
-        check_equal(self.process.stdout.readline(), b"ready\n", "the program")
-        self.pid = str(self.process.pid)
-
-    def __enter__(self):
-        return self
-
-    def ask(self, what):
-        self.process.stdin.write(what)
-        self.process.stdin.flush()
-
-    def __exit__(self, *_):
-        kill_hard(self.process)
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
-def library():
-    return os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")
-
-
-def heaptop(*arguments, timeout=60, **more):
-    return subprocess.run([HEAPTOP, "--no-config", *arguments], capture_output=True, timeout=timeout, check=False,
-                          env=environment(**more), text=True, stdin=subprocess.DEVNULL)
-
-
-def frame(*where, **more):
-    done = heaptop(*where, "-b", "-n", "1", "--format", "json", **more)
-    check_equal(done.returncode, 0, "exit status (%s)" % done.stderr)
-    return json.loads(done.stdout)
 
 
 def refused(*where, words, **more):
@@ -331,7 +245,7 @@ def port():
 @case("a signal ends an agent whose desk is idle, or never reads")
 def signals():
     path = os.path.join(scratch, "signal.sock")
-    for said in (b"", MAGIC + b"F\3\0\0\0\1\0\0" + 200000 * b"N\0\0\0\0"):
+    for said in (b"", MAGIC + b"F\4\0\0\0\0\1\0\0" + 200000 * b"N\1\0\0\0\0"):
         with Program() as p, Server("--serve", "unix:" + path, "-a", p.pid) as s, socket.socket(socket.AF_UNIX) as desk:
             desk.connect(path)
             check_equal(desk.recv(len(MAGIC)), MAGIC, "the agent")
@@ -410,24 +324,6 @@ def images():
             kill_hard(viewer)
 
 
-@case("recorded children are named in a line on the screen")
-def children():
-    keys = os.path.join(scratch, "keys")
-    with open(keys, "w", encoding="ascii") as f:
-        f.write(":size 160x40\n:until its recorded children\n:save-display -\n")
-    with Program() as p:
-        p.ask(b"f")
-        check_equal(p.process.stdout.readline(), b"done\n", "a child")
-        with open("/proc/%s/task/%s/children" % (p.pid, p.pid), encoding="ascii") as f:
-            child = f.read().split()[0]
-        try:
-            done = heaptop("-d", "0.2", "--script", keys, *VIA, "-a", p.pid)
-            check("%s (far_program)" % child in done.stdout, done.stdout + done.stderr)
-            check_equal(frame(*VIA, "-a", child)["process"]["pid"], int(child), "pid of the child")
-        finally:
-            os.kill(int(child), signal.SIGKILL)
-
-
 class Cut:
     """Passes on what the agent says, but for what comes after so many bytes."""
 
@@ -494,7 +390,9 @@ def cut():
 def hostile_desk():
     with Program() as p:
         for said in (b"", b"x" * 70000, MAGIC + b"Z\0\0\0\0", MAGIC + b"N\xff\xff\xff\xff", MAGIC + b"F\1\0\0\0\xff",
-                     MAGIC + b"F\3\0\0\0\xff\xff\x7f"):
+                     MAGIC + b"N\0\0\0\0",
+                     MAGIC + b"N\1\0\0\0\7", MAGIC + b"O\3\0\0\0\0\1\0", MAGIC + b"O\2\0\0\0\xff\xff",
+                     MAGIC + b"F\4\0\0\0\0\xff\xff\x7f"):
             done = subprocess.run([HEAPTOP, "--no-config", "--serve", "-", p.pid], input=said, capture_output=True,
                                   env=environment(), timeout=60, check=False)
             check(done.stdout.startswith(MAGIC), "it says who it is")

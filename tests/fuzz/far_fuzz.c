@@ -3,7 +3,9 @@
  * Fuzzing of both sides of src/far: what comes to a desk after a good greeting, and its copy
  * through the reader; or what comes to an agent of a good segment, which may act on the program.
  * The first byte says which; then follow frames, each a type, a length
- * of two bytes and the data, so that most of them are whole.
+ * of two bytes and the data, so that most of them are whole. What comes to a desk without having
+ * been asked for is refused, so all that follows the first tick comes after the desk has asked for
+ * everything that there is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +28,7 @@ static void frame_add(struct bytes *b, uint8_t type, const void *data, size_t le
 	bytes_add(b, data, len);
 }
 
-static void greeting_add(struct bytes *b)
+static void greeting_add(struct bytes *b, uint8_t view)
 {
 	const struct far_hello h = { .protocol = FAR_PROTOCOL,
 		.signature = HT_SIGNATURE,
@@ -34,7 +36,8 @@ static void greeting_add(struct bytes *b)
 		.page_bytes = 4096,
 		.segment_bytes = 1u << 20,
 		.sends_files = true,
-		.steers = true };
+		.steers = true,
+		.view = view };
 	struct bytes hello = { 0 };
 
 	far_hello_put(&hello, &h);
@@ -48,60 +51,117 @@ static void frames_add(struct bytes *b, const uint8_t *data, size_t bytes)
 		size_t len = (size_t)data[1] | (size_t)data[2] << 8;
 
 		len = len < bytes - 3 ? len : bytes - 3;
-		frame_add(b, data[0], data + 3, len);
+		/* A greeting of one byte is a right one of that view: seeds know no signature. */
+		if (data[0] == FAR_HELLO && len == 1)
+			greeting_add(b, data[3]);
+		else
+			frame_add(b, data[0], data + 3, len);
 		data += 3 + len;
 		bytes -= 3 + len;
 	}
 	bytes_add(b, data, bytes);
 }
 
-/* A descriptor that gives these bytes, and then ends. */
-static int source_of(const struct bytes *b)
+/* What is written to `to` comes from `from`. */
+struct source {
+	int from, to;
+};
+
+static struct source source_make(void)
 {
 	int ends[2];
 
 	if (pipe(ends) != 0)
 		abort();
-	if (write(ends[1], b->data, b->len) != (ssize_t)b->len)
-		abort();
-	close(ends[1]);
-	return ends[0];
+	return (struct source){ ends[0], ends[1] };
 }
 
-/* What comes without having been asked for is refused, so a scan is asked for first. */
-static void scan_try(struct far_desk *d)
+static void source_add(const struct source *s, const void *data, size_t len)
+{
+	if (write(s->to, data, len) != (ssize_t)len)
+		abort();
+}
+
+/* The length of the frames up to the first tick, and with it. */
+static size_t first_tick(const uint8_t *data, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at + 3 < bytes) {
+		uint8_t type = data[at];
+
+		at += 3 + ((size_t)data[at + 1] | (size_t)data[at + 2] << 8);
+		if (type == FAR_TICK)
+			break;
+	}
+	return at < bytes ? at : bytes;
+}
+
+/* All that a desk can ask for. */
+static void all_ask(struct far_desk *d)
 {
 	static const struct bytes request = { (uint8_t *)(uintptr_t) "\1", 1, 1, false };
+	const struct far_row *rows;
+	uint64_t more;
 
-	if (far_desk_scan(d, &request) == 0)
-		far_desk_listen(d, 0);
+	(void)far_desk_rows(d, &rows, &more);
+	(void)far_desk_choose(d, 1, 7);
+	(void)far_desk_choose(d, 2, 8);
+	(void)far_desk_scan(d, 0, &request);
+	(void)far_desk_copy(d, 0, 1, -1, 1u << 20);
 }
 
-static void desk_try(int in, int out)
+static void views_read(struct far_desk *d)
 {
+	char message[READ_MESSAGE_MAX];
+	const char *why;
+
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		if (i == 0 || far_desk_chosen(d, i, &why) == 1) {
+			(void)far_desk_image(d, i);
+			read_close(read_open(far_desk_path(d, i), message));
+			far_desk_opened(d, i);
+		}
+}
+
+static void desk_try(const struct source *source, int out, const uint8_t *rest, size_t bytes)
+{
+	int in = source->from;
 	const struct far_peer peer = { .in = in, .out = out, .said = -1 };
 	char message[READ_MESSAGE_MAX + FAR_PEER_MESSAGE];
-	struct read_segment *copy;
+	struct bytes frames = { 0 };
+	const struct far_row *rows;
+	uint64_t more;
 	struct far_desk *d;
 
-	if (far_desk_open(&d, &peer, 1000, message) != 0) {
+	frames_add(&frames, rest, bytes);
+	if (bytes == 0)
+		close(source->to); /* else the desk waits for what does not come */
+	if (far_desk_open(&d, &peer, bytes ? 0 : 1000, message) != 0) {
 		if (!message[0])
 			abort();
-		return;
+	} else {
+		all_ask(d);
+		if (bytes > 0)
+			source_add(source, frames.data, frames.len);
+		do
+			views_read(d);
+		while (far_desk_tick(d, 0));
+		views_read(d);
+		(void)far_desk_rows(d, &rows, &more);
+		(void)far_desk_file(d, 0, 1, -1, 1u << 20, 0);
+		far_desk_close(d);
 	}
-	copy = read_open(far_desk_path(d), message);
-	read_close(copy);
-	scan_try(d);
-	while (far_desk_tick(d, 0))
-		if (far_desk_image(d))
-			read_close(read_open(far_desk_path(d), message));
-	(void)far_desk_file(d, 1, -1, 1u << 20, 0);
-	far_desk_close(d);
+	if (bytes > 0)
+		close(source->to);
+	bytes_free(&frames);
 }
 
-static int steer_begin(void *ctx, const uint8_t *request, size_t len)
+static int steer_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
 {
 	(void)ctx;
+	(void)path;
+	(void)pid;
 	(void)request;
 	return len > FAR_REQUEST_MAX ? -EPROTO : 0;
 }
@@ -121,19 +181,55 @@ static bool steer_look(void *ctx, struct far_scanning *s, const struct bytes **f
 	return true;
 }
 
+static struct read_segment *served;
+static bool opened[FAR_VIEWS];
+
+static size_t others_list(void *ctx, struct far_row *rows, uint64_t *more)
+{
+	(void)ctx;
+	for (unsigned i = 0; i < 3; i++)
+		rows[i] = (struct far_row){ .id = i + 1, .pid = i + 1, .command = "a" };
+	*more = 1;
+	return 3;
+}
+
+static int others_open(
+	void *ctx, unsigned view, uint64_t id, struct far_process *out, char *why, size_t cap)
+{
+	(void)ctx;
+	if (view == 0 || view >= FAR_VIEWS || opened[view] || cap == 0)
+		abort();
+	*why = 0;
+	*out = (struct far_process){ .segment = served };
+	opened[view] = id % 2 == 1;
+	return opened[view] ? 0 : -ESRCH;
+}
+
+static void others_close(void *ctx, unsigned view)
+{
+	(void)ctx;
+	if (!opened[view])
+		abort();
+	opened[view] = false;
+}
+
 static void agent_try(int in, int out)
 {
+	static const struct far_others others = { NULL, others_list, others_open, others_close };
 	static const struct far_steer steer = { NULL, steer_begin, steer_nothing, steer_look,
 		steer_nothing };
 	char message[READ_MESSAGE_MAX];
-	struct far_agent a = { .segment = read_open(spoilt_make(NULL, 0), message),
-		.sends_files = true,
-		.steer = &steer };
+	struct far_agent a = { .others = &others, .sends_files = true, .steer = &steer };
 
-	if (!a.segment)
+	served = read_open(spoilt_make(NULL, 0), message);
+	a.first.segment = served;
+	if (!served)
 		abort();
 	(void)far_agent_serve(&a, in, out);
-	read_close(a.segment);
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		if (opened[i])
+			abort();
+	read_close(served);
 	spoilt_mend();
 	close(in);
 	close(out);
@@ -143,7 +239,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct bytes input = { 0 };
 	bool is_desk = bytes > 0 && data[0] % 4 != 0;
-	int in, out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct source source;
+	size_t now;
 
 	if (bytes == 0 || bytes > INPUT_MOST || out < 0) {
 		close(out);
@@ -151,13 +249,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	}
 	bytes_add(&input, FAR_MAGIC, FAR_MAGIC_BYTES);
 	if (is_desk)
-		greeting_add(&input);
-	frames_add(&input, data + 1, bytes - 1);
-	in = source_of(&input);
-	if (is_desk)
-		desk_try(in, out);
-	else
-		agent_try(in, out);
+		greeting_add(&input, 0);
+	now = is_desk ? first_tick(data + 1, bytes - 1) : bytes - 1;
+	frames_add(&input, data + 1, now);
+	source = source_make();
+	source_add(&source, input.data, input.len);
+	if (is_desk) {
+		desk_try(&source, out, data + 1 + now, bytes - 1 - now);
+	} else {
+		close(source.to);
+		agent_try(source.from, out);
+	}
 	bytes_free(&input);
 	return 0;
 }

@@ -20,12 +20,14 @@
 
 static struct made made;
 static struct bytes greeting; /* what an agent sends up to the first tick */
-static unsigned begun, left;
+static unsigned begun, left, closed;
+static struct read_segment *opened[FAR_VIEWS];
 
 /* ---- the agent ---- */
 
-static int steer_begin(void *ctx, const uint8_t *request, size_t len)
+static int steer_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
 {
+	CHECK(path != NULL && pid == 0);
 	(void)ctx;
 	(void)request;
 	(void)len;
@@ -54,6 +56,41 @@ static void steer_leave(void *ctx)
 
 static const struct far_steer steer = { NULL, steer_begin, steer_cancel, steer_look, steer_leave };
 
+static size_t others_list(void *ctx, struct far_row *rows, uint64_t *more)
+{
+	(void)ctx;
+	rows[0] = (struct far_row){ .id = 7, .pid = 12, .command = "child" };
+	*more = 3;
+	return 1;
+}
+
+/* Only 7 is there. */
+static int others_open(
+	void *ctx, unsigned view, uint64_t id, struct far_process *out, char *why, size_t cap)
+{
+	char message[READ_MESSAGE_MAX];
+
+	(void)ctx;
+	CHECK(view > 0 && view < FAR_VIEWS && !opened[view]);
+	snprintf(why, cap, "it is not there");
+	if (id != 7)
+		return -ESRCH;
+	opened[view] = read_open(made.path, message);
+	*out = (struct far_process){ .segment = opened[view] };
+	return 0;
+}
+
+static void others_close(void *ctx, unsigned view)
+{
+	(void)ctx;
+	CHECK(opened[view] != NULL);
+	read_close(opened[view]);
+	opened[view] = NULL;
+	closed++;
+}
+
+static const struct far_others others = { NULL, others_list, others_open, others_close };
+
 static int memory_of(const void *data, size_t len)
 {
 	int fd = memfd_create("far_cut", MFD_CLOEXEC);
@@ -65,12 +102,14 @@ static int memory_of(const void *data, size_t len)
 static int agent_run(const struct bytes *said, size_t len, int out)
 {
 	char message[READ_MESSAGE_MAX];
-	struct far_agent a = { .segment = read_open(made.path, message), .steer = &steer };
+	struct far_agent a = {
+		.first.segment = read_open(made.path, message), .others = &others, .steer = &steer
+	};
 	int in = memory_of(said->data, len), rc;
 
-	CHECK(a.segment != NULL);
+	CHECK(a.first.segment != NULL);
 	rc = far_agent_serve(&a, in, out);
-	read_close(a.segment);
+	read_close(a.first.segment);
 	close(in);
 	return rc;
 }
@@ -85,41 +124,82 @@ static void frame_add(struct bytes *b, uint8_t type, const void *data, size_t le
 
 TEST(what_a_desk_says_is_cut)
 {
-	static const uint8_t scan[] = { 1, 2, 3 }, file[] = { 1, 0, 0 }, get[] = { 1, 0 };
-	static const uint8_t client[] = { 2, 1 };
+	static const uint8_t scan[] = { 1, 0, 2, 3 }, file[] = { 0, 1, 0, 0 }, get[] = { 1, 0 };
+	static const uint8_t client[] = { 2, 1 }, first = 0, second = 2;
+	static const uint8_t child[] = { 2, 7, 0 }, missing[] = { 3, 8, 0 };
 	struct bytes said = { 0 };
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	bytes_add(&said, FAR_MAGIC, FAR_MAGIC_BYTES);
 	frame_add(&said, FAR_CLIENT, client, sizeof(client));
-	frame_add(&said, FAR_NEXT, NULL, 0);
+	frame_add(&said, FAR_NEXT, &first, 1);
+	frame_add(&said, FAR_LIST, NULL, 0);
+	frame_add(&said, FAR_OPEN, child, sizeof(child));
+	frame_add(&said, FAR_OPEN, missing, sizeof(missing));
+	frame_add(&said, FAR_NEXT, &second, 1);
 	frame_add(&said, FAR_SCAN, scan, sizeof(scan));
 	frame_add(&said, FAR_GET, get, sizeof(get));
 	frame_add(&said, FAR_FILE, file, sizeof(file));
 	frame_add(&said, FAR_CANCEL, NULL, 0);
-	frame_add(&said, FAR_NEXT, NULL, 0);
+	frame_add(&said, FAR_OPEN, child, sizeof(child)); /* again: the one before is closed */
+	frame_add(&said, FAR_NEXT, &first, 1);
 	for (size_t n = 0; n <= said.len; n++) {
 		left = 0;
 		CHECK_INT(agent_run(&said, n, null), -EPIPE);
 		CHECK_INT(left, 1);
 	}
-	CHECK(begun > 0);
+	CHECK(begun > 0 && closed > 0);
+	for (unsigned i = 0; i < FAR_VIEWS; i++)
+		CHECK(opened[i] == NULL);
 	bytes_free(&said);
 	close(null);
+}
+
+/* An agent that hears one frame. */
+static int said_alone(uint8_t type, const char *data, size_t len)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), rc;
+	struct bytes said = { 0 };
+
+	bytes_add(&said, FAR_MAGIC, FAR_MAGIC_BYTES);
+	frame_add(&said, type, data, len);
+	rc = agent_run(&said, said.len, null);
+	bytes_free(&said);
+	close(null);
+	return rc;
+}
+
+TEST(views_that_are_not_open)
+{
+	CHECK_INT(said_alone(FAR_NEXT, "\0", 1), -EPIPE); /* right: the desk has left */
+	CHECK_INT(said_alone(FAR_NEXT, "\1", 1), -EPROTO);
+	CHECK_INT(said_alone(FAR_NEXT, "\10", 1), -EPROTO); /* FAR_VIEWS */
+	CHECK_INT(said_alone(FAR_NEXT, "", 0), -EPROTO);
+	CHECK_INT(said_alone(FAR_IMAGE, "\0", 1), -EPROTO); /* there is no other image */
+	CHECK_INT(said_alone(FAR_OPEN, "\0\7\0", 3), -EPROTO); /* view 0 stays what it is */
+	CHECK_INT(said_alone(FAR_OPEN, "\10\7\0", 3), -EPROTO);
+	CHECK_INT(said_alone(FAR_FILE, "\10\1\0\0", 4), -EPROTO);
+	CHECK_INT(said_alone(FAR_FILE, "\1\1\0\0", 4), -EPIPE); /* "there is none" */
+	CHECK_INT(said_alone(FAR_SCAN, "\1\10\0", 3), -EPROTO);
+	begun = 0;
+	CHECK_INT(said_alone(FAR_SCAN, "\1\1\0", 3), -EPIPE);
+	CHECK_INT(begun, 0);
+	CHECK_INT(said_alone(FAR_SCAN, "\1\0\0", 3), -EPIPE);
+	CHECK_INT(begun, 1);
 }
 
 /* ---- the desk ---- */
 
 static void greeting_record(void)
 {
-	static const uint8_t client[] = { 2, 1 };
+	static const uint8_t client[] = { 2, 1 }, first = 0;
 	struct bytes said = { 0 };
 	int out = memory_of("", 0);
 	off_t len;
 
 	bytes_add(&said, FAR_MAGIC, FAR_MAGIC_BYTES);
 	frame_add(&said, FAR_CLIENT, client, sizeof(client));
-	frame_add(&said, FAR_NEXT, NULL, 0);
+	frame_add(&said, FAR_NEXT, &first, 1);
 	CHECK_INT(agent_run(&said, said.len, out), -EPIPE);
 	len = lseek(out, 0, SEEK_END);
 	CHECK(len > 100 && bytes_room(&greeting, (size_t)len));
@@ -192,8 +272,8 @@ static void scan_cut(const struct bytes *frames, size_t n, const uint8_t *found)
 	CHECK_INT(rc, 0);
 	if (rc != 0)
 		return;
-	((struct far_moment *)(uintptr_t)far_desk_moment(d))->agent.steers = true;
-	CHECK_INT(far_desk_scan(d, &request), 0);
+	((struct far_moment *)(uintptr_t)far_desk_moment(d, 0))->agent.steers = true;
+	CHECK_INT(far_desk_scan(d, 0, &request), 0);
 	CHECK(pwrite(more, frames->data, n, (off_t)greeting.len) == (ssize_t)n);
 	for (unsigned i = 0; i < 100 && !far_desk_ended(d); i++)
 		far_desk_listen(d, 0);
@@ -230,6 +310,7 @@ int main(void)
 	made_fill(&made);
 	greeting_record();
 	RUN(what_a_desk_says_is_cut);
+	RUN(views_that_are_not_open);
 	RUN(what_an_agent_says_is_cut_before_the_first_tick_ends);
 	RUN(what_a_scan_found_is_cut);
 	bytes_free(&greeting);

@@ -49,21 +49,30 @@ static void tick(struct far_channel *c, struct bytes *b)
 
 static void piece(struct far_channel *c, struct bytes *b, uint64_t module, const char *text)
 {
-	far_piece_put(b, &(struct far_piece){ module, 0, strlen(text) });
+	far_piece_put(b, &(struct far_piece){ 0, module, 0, strlen(text) });
 	bytes_add(b, text, strlen(text));
 	send_out(c, FAR_PIECE, b);
+}
+
+static void hello(struct far_channel *c, struct bytes *b, unsigned view, const char *host)
+{
+	struct far_hello h = { .protocol = FAR_PROTOCOL,
+		.signature = HT_SIGNATURE,
+		.order = 1,
+		.view = view,
+		.segment_bytes = 4096,
+		.sends_files = true };
+
+	snprintf(h.host, sizeof(h.host), "%s", host);
+	far_hello_put(b, &h);
+	send_out(c, FAR_HELLO, b);
 }
 
 static void begin(struct far_channel *c, struct bytes *b, int fd)
 {
 	if (far_channel_open(c, fd, fd) != 0)
 		_exit(1);
-	far_hello_put(b, &(struct far_hello){ .protocol = FAR_PROTOCOL,
-				 .signature = HT_SIGNATURE,
-				 .order = 1,
-				 .segment_bytes = 4096,
-				 .sends_files = true });
-	send_out(c, FAR_HELLO, b);
+	hello(c, b, 0, "first");
 	while (take(c).type != FAR_NEXT)
 		;
 	tick(c, b);
@@ -91,6 +100,58 @@ static void endless(struct far_channel *c, struct bytes *b)
 		far_process_put(b, NULL, NULL, 0);
 		send_out(c, FAR_PROCESS, b);
 	}
+}
+
+static void absent(struct far_channel *c, struct bytes *b, unsigned view)
+{
+	far_choice_put(b, &(struct far_choice){ view, 8, "gone\033[2J" });
+	send_out(c, FAR_ABSENT, b);
+}
+
+/* Lists two processes, opens one of them, and has ended the other. */
+static void others(struct far_channel *c, struct bytes *b)
+{
+	const struct far_row rows[2] = { { .id = 7, .pid = 12 }, { .id = 8, .pid = 13 } };
+
+	while (take(c).type != FAR_LIST)
+		;
+	far_rows_put(b, rows, 2, 5);
+	send_out(c, FAR_PROCESSES, b);
+	while (take(c).type != FAR_OPEN)
+		;
+	hello(c, b, 3, "second");
+	while (take(c).type != FAR_NEXT)
+		;
+	tick(c, b);
+	while (take(c).type != FAR_OPEN)
+		;
+	absent(c, b, 2);
+}
+
+static void choice_await(struct far_channel *c)
+{
+	while (take(c).type != FAR_OPEN)
+		;
+}
+
+/* Of another view than the one that was asked for. */
+static void unasked_greeting(struct far_channel *c, struct bytes *b)
+{
+	choice_await(c);
+	hello(c, b, 1, "?");
+}
+
+static void unasked_refusal(struct far_channel *c, struct bytes *b)
+{
+	choice_await(c);
+	absent(c, b, 1);
+}
+
+static void unasked_rows(struct far_channel *c, struct bytes *b)
+{
+	choice_await(c);
+	far_rows_put(b, NULL, 0, 0);
+	send_out(c, FAR_PROCESSES, b);
 }
 
 static pid_t agent_start(void (*answer)(struct far_channel *c, struct bytes *b))
@@ -146,8 +207,8 @@ TEST(late_piece)
 	FILE *first = tmpfile(), *second = tmpfile();
 	char text[32] = "";
 
-	CHECK_INT(far_desk_file(d, 1, fileno(first), 100, 1), -ETIMEDOUT);
-	CHECK_INT(far_desk_file(d, 2, fileno(second), 100, FOREVER), 0);
+	CHECK_INT(far_desk_file(d, 0, 1, fileno(first), 100, 1), -ETIMEDOUT);
+	CHECK_INT(far_desk_file(d, 0, 2, fileno(second), 100, FOREVER), 0);
 	CHECK_INT(pread(fileno(first), text, sizeof(text), 0), 0);
 	CHECK_INT(pread(fileno(second), text, sizeof(text) - 1, 0), strlen("the second"));
 	CHECK_STR(text, "the second");
@@ -170,8 +231,70 @@ TEST(no_end)
 	end(d, agent);
 }
 
+static size_t rows_await(struct far_desk *d, const struct far_row **rows, uint64_t *more)
+{
+	size_t count = far_desk_rows(d, rows, more);
+
+	for (unsigned i = 0; i < 100 && count == 0; i++) {
+		far_desk_listen(d, FOREVER);
+		count = far_desk_rows(d, rows, more);
+	}
+	return count;
+}
+
+TEST(other_processes)
+{
+	pid_t agent = agent_start(others);
+	struct far_desk *d = desk_start();
+	const struct far_row *rows;
+	const char *why;
+	uint64_t more;
+	unsigned tries = 0;
+
+	CHECK_INT(rows_await(d, &rows, &more), 2);
+	CHECK_INT(more, 5);
+	CHECK_INT(rows[1].pid, 13);
+	CHECK_INT(far_desk_choose(d, 3, 7), 0);
+	CHECK_INT(far_desk_choose(d, 3, 8), -EBUSY);
+	CHECK_INT(far_desk_chosen(d, 3, &why), 0);
+	while (far_desk_chosen(d, 3, &why) == 0 && tries++ < 100)
+		far_desk_listen(d, FOREVER);
+	CHECK_INT(far_desk_chosen(d, 3, &why), 1);
+	CHECK_STR(far_desk_moment(d, 3)->agent.host, "second");
+	CHECK_STR(far_desk_moment(d, 0)->agent.host, "first");
+	CHECK(strcmp(far_desk_path(d, 3), far_desk_path(d, 0)) != 0);
+	CHECK_INT(far_desk_choose(d, 2, 8), 0);
+	while (far_desk_chosen(d, 2, &why) == 0 && tries++ < 100)
+		far_desk_listen(d, FOREVER);
+	CHECK_INT(far_desk_chosen(d, 2, &why), -ESRCH);
+	CHECK(strncmp(why, "gone", 4) == 0 && !strchr(why, '\033'));
+	CHECK(far_desk_ended(d) == NULL);
+	end(d, agent);
+}
+
+static void ends_with(void (*answer)(struct far_channel *c, struct bytes *b))
+{
+	pid_t agent = agent_start(answer);
+	struct far_desk *d = desk_start();
+
+	CHECK_INT(far_desk_choose(d, 2, 7), 0);
+	for (unsigned i = 0; i < 100 && !far_desk_ended(d); i++)
+		far_desk_listen(d, FOREVER);
+	CHECK(strstr(far_desk_ended(d), "not heaptop's protocol") != NULL);
+	end(d, agent);
+}
+
+TEST(what_was_not_asked_for)
+{
+	ends_with(unasked_greeting);
+	ends_with(unasked_refusal);
+	ends_with(unasked_rows);
+}
+
 int main(void)
 {
+	RUN(other_processes);
+	RUN(what_was_not_asked_for);
 	RUN(late_piece);
 	RUN(no_end);
 	return check_end();

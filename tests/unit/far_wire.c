@@ -273,6 +273,48 @@ TEST(process)
 	bytes_free(&b);
 }
 
+/* Rows as a hostile agent may send them: none but whole ones count, and all text is clean. */
+TEST(rows)
+{
+	static struct far_row out[FAR_ROWS_MAX];
+	const struct far_row one = { .id = 7,
+		.pid = 12,
+		.parent = 11,
+		.state = 'S',
+		.has_live = true,
+		.live_bytes = UINT64_C(1) << 50,
+		.command = "a\033[2J",
+		.why = "w" };
+	struct bytes b = { 0 };
+	struct bytes_cursor c;
+	size_t count = 99;
+	uint64_t more = 99;
+
+	far_rows_put(&b, &one, 1, 4);
+	for (size_t len = 0; len < b.len; len++) {
+		c = (struct bytes_cursor){ b.data, b.data + len, false };
+		CHECK_INT(far_rows_get(&c, out, &count, &more), -EPROTO);
+	}
+	CHECK_INT(count, 99);
+	c = all_of(&b);
+	CHECK_INT(far_rows_get(&c, out, &count, &more), 0);
+	CHECK_INT(count, 1);
+	CHECK_INT(more, 4);
+	CHECK_INT(out[0].live_bytes, one.live_bytes);
+	CHECK_INT(out[0].parent, 11);
+	CHECK(out[0].has_live && !out[0].has_rss && !strchr(out[0].command, '\033'));
+	b.len = 0;
+	bytes_number(&b, FAR_ROWS_MAX + 1);
+	bytes_number(&b, 0);
+	c = all_of(&b);
+	CHECK_INT(far_rows_get(&c, out, &count, &more), -EPROTO);
+	b.len = 0;
+	far_rows_put(&b, &(struct far_row){ .pid = 1 }, 1, 0); /* no id */
+	c = all_of(&b);
+	CHECK_INT(far_rows_get(&c, out, &count, &more), -EPROTO);
+	bytes_free(&b);
+}
+
 /* ---- sockets ---- */
 
 TEST(listening)
@@ -359,6 +401,7 @@ int main(void)
 	RUN(too_much);
 	RUN(no_magic);
 	RUN(process);
+	RUN(rows);
 	RUN(listening);
 	RUN(places);
 	RUN(places_refused);
