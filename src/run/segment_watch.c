@@ -22,6 +22,7 @@
 #define NAME_BYTES  128u
 #define EAGER_NS    1000000000u /* so long after its creation a name is offered each time, */
 #define PATIENCE_NS 100000000u /* and then only so often */
+#define SEARCH_NS   10000000u /* between searches of a directory that the kernel does not watch */
 
 struct waiting {
 	char name[NAME_BYTES];
@@ -30,8 +31,9 @@ struct waiting {
 
 struct segment_watch {
 	char directory[HT_PATH_MAX];
-	int inotify; /* -1: none */
+	int inotify; /* -1: the user's instances or watches, or our descriptors, are used up */
 	bool overflow; /* the kernel has dropped names */
+	uint64_t searched_ns; /* without inotify: the last search */
 	struct waiting *waiting;
 	size_t count, room;
 };
@@ -44,8 +46,11 @@ struct segment_watch *segment_watch_new(const char *directory)
 		return NULL;
 	snprintf(w->directory, sizeof(w->directory), "%s", directory);
 	w->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (w->inotify >= 0)
-		inotify_add_watch(w->inotify, directory, IN_CREATE | IN_MOVED_TO);
+	if (w->inotify >= 0 &&
+		inotify_add_watch(w->inotify, directory, IN_CREATE | IN_MOVED_TO) < 0) {
+		close(w->inotify);
+		w->inotify = -1;
+	}
 	return w;
 }
 
@@ -144,10 +149,22 @@ static void waiting_offer(struct segment_watch *w, bool all, segment_watch_fn *o
 	w->count = kept;
 }
 
+/* Whether the directory must be searched, since names are not reported. */
+static bool is_search_due(struct segment_watch *w)
+{
+	uint64_t now = w->inotify < 0 ? clock_monotonic_ns() : 0;
+
+	if (w->inotify < 0 && now - w->searched_ns >= SEARCH_NS) {
+		w->searched_ns = now;
+		return true;
+	}
+	return w->overflow;
+}
+
 void segment_watch_new_ones(struct segment_watch *w, segment_watch_fn *offer, void *ctx)
 {
 	created_read(w);
-	if (w->overflow) {
+	if (is_search_due(w)) {
 		w->overflow = false;
 		directory_read(w);
 	}

@@ -18,7 +18,8 @@ enum segment_watch_answer {
 /* Whose segments these are. `path` is valid during the call. */
 typedef enum segment_watch_answer segment_watch_fn(void *ctx, const char *path);
 
-/* NULL: no memory. Where the kernel does not watch, only segment_watch_all finds segments. */
+/* NULL: no memory. Where the kernel does not watch, the directory is searched every 10 ms, and
+ * settled segments are offered again. */
 struct segment_watch *segment_watch_new(const char *directory);
 void segment_watch_free(struct segment_watch *w);
 

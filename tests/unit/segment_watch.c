@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include "src/run/segment_watch.h"
 #include "tests/check.h"
@@ -125,12 +127,47 @@ TEST(all)
 	names_remove();
 }
 
+/* As where the user's inotify instances are used up. */
+static struct segment_watch *watch_without_kernel(void)
+{
+	struct rlimit before, none;
+	struct segment_watch *w;
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ 0, before.rlim_max };
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+	w = segment_watch_new(directory);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &before), 0);
+	return w;
+}
+
+TEST(without_the_kernel)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct segment_watch *w = watch_without_kernel();
+	struct offered o = { .settle = true };
+
+	make("heaptop-", 0);
+	segment_watch_new_ones(w, offer, &o);
+	CHECK_INT(o.times[0], 1);
+	segment_watch_new_ones(w, offer, &o);
+	make("heaptop-", 1);
+	for (int i = 0; i < 10000 && o.times[1] == 0; i++) {
+		segment_watch_new_ones(w, offer, &o);
+		nanosleep(&pause, NULL);
+	}
+	CHECK_INT(o.times[1], 1);
+	segment_watch_free(w);
+	names_remove();
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(directory) != NULL);
 	RUN(until_settled);
 	RUN(until_gone);
 	RUN(all);
+	RUN(without_the_kernel);
 	rmdir(directory);
 	return check_end();
 }
