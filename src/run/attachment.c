@@ -324,18 +324,38 @@ static void other_open(struct attachment *a, pid_t pid)
 		failure_print(message);
 }
 
+/* `root` and its descendants, as many as there is room for. Returns their number. */
+static unsigned descendants_find(pid_t root, pid_t pids[OPTIONS_PIDS_MAX])
+{
+	char line[160];
+	ssize_t n = target_descendants(root, pids, OPTIONS_PIDS_MAX);
+
+	if (n < 0) {
+		failure_print_errno("cannot find the descendants of the process", (int)n);
+		return 0;
+	}
+	if (n <= OPTIONS_PIDS_MAX)
+		return (unsigned)n;
+	snprintf(line, sizeof(line),
+		"%zd of the descendants of process %d are left out: %u processes can be attached "
+		"to at once (name others with -a)",
+		n - OPTIONS_PIDS_MAX, (int)root, OPTIONS_PIDS_MAX);
+	failure_print(line);
+	return OPTIONS_PIDS_MAX;
+}
+
 /* A process that cannot be attached to does not keep us from the others. */
 static void others_open(struct attachment *a)
 {
 	const struct options_attach *want = &a->options->attach;
 	pid_t pids[OPTIONS_PIDS_MAX];
-	ssize_t n = want->count;
+	unsigned n = want->count;
 
 	if (want->descendants)
-		n = target_descendants(a->options->pid, pids, OPTIONS_PIDS_MAX);
+		n = descendants_find(a->options->pid, pids);
 	else
 		memcpy(pids, want->pids, sizeof(pids));
-	for (ssize_t i = 0; i < n && signals_pending() == 0; i++)
+	for (unsigned i = 0; i < n && signals_pending() == 0; i++)
 		if (pids[i] != a->options->pid)
 			other_open(a, pids[i]);
 }

@@ -12,6 +12,7 @@
 
 #include "src/proc/proc.h"
 #include "src/target/target.h"
+#include "src/util/array.h"
 #include "src/util/text.h"
 
 #define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD */
@@ -177,37 +178,67 @@ ssize_t target_processes(const char *name, struct target_process *out, size_t ma
 
 /* ---- descendants -------------------------------------------------------------------------- */
 
+struct relation {
+	pid_t pid, parent;
+};
+
 struct family {
-	pid_t pid[PROCESSES_LIST_MAX], parent[PROCESSES_LIST_MAX];
-	size_t count;
+	struct relation *all;
+	size_t count, room;
+	int error;
 };
 
 static bool family_take(void *ctx, pid_t pid)
 {
 	struct family *f = ctx;
 	struct proc_reading r = { 0 };
+	struct relation *grown;
 
 	if (pid == getpid() || proc_read(pid, false, &r) != 0 || (r.flags & PROC_FLAG_KERNEL))
 		return true;
-	f->pid[f->count] = pid;
-	f->parent[f->count++] = r.ppid;
-	return f->count < PROCESSES_LIST_MAX;
+	grown = array_grow(f->all, f->count, &f->room, sizeof(*grown));
+	if (!grown) {
+		f->error = -ENOMEM;
+		return false;
+	}
+	f->all = grown;
+	f->all[f->count++] = (struct relation){ pid, r.ppid };
+	return true;
+}
+
+/* Moves entry `i` to place `at`, behind those that were found before. */
+static void relation_found(struct family *f, size_t i, size_t at)
+{
+	struct relation found = f->all[i];
+
+	f->all[i] = f->all[at];
+	f->all[at] = found;
+}
+
+/* Moves `root` and its descendants to the front. Returns their number. */
+static size_t family_find(struct family *f, pid_t root)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; n == 0 && i < f->count; i++)
+		if (f->all[i].pid == root)
+			relation_found(f, i, n++);
+	for (size_t above = 0; above < n; above++)
+		for (size_t i = n; i < f->count; i++)
+			if (f->all[i].parent == f->all[above].pid)
+				relation_found(f, i, n++);
+	return n;
 }
 
 /* A parent that ended meanwhile hides its children, as it does from every tool. */
 ssize_t target_descendants(pid_t root, pid_t *out, size_t max)
 {
-	struct family *f = calloc(1, sizeof(*f));
-	size_t n = 0;
-	int rc = f ? pids_visit(family_take, f) : -ENOMEM;
+	struct family f = { 0 };
+	int rc = pids_visit(family_take, &f);
+	size_t n = rc || f.error ? 0 : family_find(&f, root);
 
-	for (size_t i = 0; rc == 0 && n < max && i < f->count; i++)
-		if (f->pid[i] == root)
-			out[n++] = root;
-	for (size_t above = 0; rc == 0 && above < n; above++)
-		for (size_t i = 0; n < max && i < f->count; i++)
-			if (f->parent[i] == out[above] && f->pid[i] != out[above])
-				out[n++] = f->pid[i];
-	free(f);
-	return rc ? rc : (ssize_t)n;
+	for (size_t i = 0; i < n && i < max; i++)
+		out[i] = f.all[i].pid;
+	free(f.all);
+	return rc ? rc : f.error ? f.error : (ssize_t)n;
 }

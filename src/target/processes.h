@@ -29,8 +29,8 @@ struct target_process {
  * for root. By pid; at most `max`. Returns their number, or -errno.
  */
 ssize_t target_processes(const char *name, struct target_process *out, size_t max);
-/* `root` and its descendants that run, each after its parent; at most `max`. Returns their number,
- * or -errno. */
+/* `root` and its descendants that run, each after its parent. Returns their number, of which the
+ * first `max` are in `out`; or -errno. */
 ssize_t target_descendants(pid_t root, pid_t *out, size_t max);
 
 #endif

@@ -278,6 +278,24 @@ def tree():
         parent.wait()
 
 
+@case("--tree says how many descendants it leaves out")
+def tree_large():
+    script = "for i in $(seq 34); do sleep 300 & done; echo; kill -STOP 0"
+    parent = subprocess.Popen(["/bin/sh", "-c", script], env=environment(), stdout=subprocess.PIPE,
+                              start_new_session=True)
+    try:
+        parent.stdout.readline()
+        wait_for(lambda: " T " in open("/proc/%d/stat" % parent.pid, encoding="utf-8").read(), "its stop")
+        done = run([HEAPTOP, "-b", "-n", "1", "--tree", str(parent.pid)], timeout=100)
+        check_equal(done.returncode, 0, done.stderr)
+        check(b"heaptop: 3 of the descendants of process %d are left out: 32 " % parent.pid in done.stderr,
+              done.stderr)
+    finally:
+        os.killpg(parent.pid, signal.SIGKILL)
+        parent.wait()
+        parent.stdout.close()
+
+
 def copy_of(name, program="asked"):
     path = os.path.join(scratch, name)
     shutil.copy(os.path.join(TARGETS, program), path)

@@ -127,7 +127,9 @@ TEST(descendants)
 	CHECK_INT(target_descendants(pid, pids, 8), 3);
 	CHECK_INT(pids[0], pid);
 	CHECK(pids[1] != pid && pids[2] != pid && pids[1] != pids[2]);
-	CHECK_INT(target_descendants(pid, pids, 2), 2);
+	pids[2] = 0;
+	CHECK_INT(target_descendants(pid, pids, 2), 3); /* others are counted */
+	CHECK_INT(pids[2], 0);
 	CHECK_INT(target_descendants(pids[1], pids, 8), 1);
 	kill(-pid, SIGKILL);
 	waitpid(pid, NULL, 0);
