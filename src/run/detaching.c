@@ -3,10 +3,14 @@
 #include "src/run/detaching.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/target/target.h"
+#include "src/util/array.h"
+#include "src/util/error_hint.h"
 #include "src/util/units.h"
 
 void detaching_process(struct detaching *d, pid_t pid)
@@ -30,23 +34,45 @@ void detaching_process(struct detaching *d, pid_t pid)
 	}
 }
 
+struct children {
+	uint64_t family;
+	pid_t *pid;
+	size_t count, room;
+	bool no_memory; /* for all of them */
+};
+
 /* A forked child has our jumps; one that called exec since has the library from its start. */
 static int child_take(void *ctx, const struct target_segment *s)
 {
-	struct detaching *d = ctx;
+	struct children *c = ctx;
+	pid_t *grown;
 
-	if (s->state == TARGET_RUNNING && s->family == d->family && s->process > 0 &&
-		d->children < OPTIONS_PIDS_MAX && attach_state_of(s->process) == ATTACH_RECORDED)
-		d->child[d->children++] = s->process;
+	if (s->state != TARGET_RUNNING || s->family != c->family || s->process <= 0 ||
+		attach_state_of(s->process) != ATTACH_RECORDED)
+		return 0;
+	grown = array_grow(c->pid, c->count, &c->room, sizeof(*grown));
+	c->no_memory = !grown;
+	if (!grown)
+		return 1;
+	c->pid = grown;
+	c->pid[c->count++] = s->process;
 	return 0;
 }
 
 void detaching_family(struct detaching *d, uint64_t family)
 {
-	d->family = family;
-	target_list(child_take, d);
-	for (unsigned i = 0; i < d->children; i++)
-		detaching_process(d, d->child[i]);
+	struct children c = { .family = family };
+	int rc = target_list(child_take, &c);
+
+	for (size_t i = 0; i < c.count; i++)
+		detaching_process(d, c.pid[i]);
+	if (c.no_memory)
+		rc = -ENOMEM;
+	if (rc < 0 && d->failed++ == 0) {
+		d->error = rc;
+		error_hint_line(d->why, sizeof(d->why), "cannot find the program's children", rc);
+	}
+	free(c.pid);
 }
 
 int detaching_say(const struct detaching *d, pid_t pid, char *msg, size_t cap)

@@ -4,18 +4,15 @@
 #define SRC_RUN_DETACHING_H
 
 #include "src/attach/attach.h"
-#include "src/run/options.h"
 
 /* What was done, and what stays of it. */
 struct detaching {
-	uint64_t timeout_ns, family, stays;
+	uint64_t timeout_ns, stays;
 	struct attach_pauses pauses;
 	unsigned done, failed;
 	int error;
 	char why[ATTACH_MESSAGE_MAX]; /* of the first that failed */
 	pid_t last; /* that was done */
-	pid_t child[OPTIONS_PIDS_MAX];
-	unsigned children;
 };
 
 /* Detaches from a process; one that has ended is neither done nor failed. */

@@ -194,6 +194,20 @@ def signalled():
     asked.end()
 
 
+@case("the end detaches from all children, however many")
+def many_children():
+    asked = Asked.take()
+    started = viewer("-b", "-d", "0.1", "-a", asked.pid)
+    while not select.select([started.stdout], [], [], 0)[0]:
+        asked.ask("turn 1")
+    asked.ask("fork 34")
+    started.send_signal(signal.SIGTERM)
+    _, err = started.communicate(timeout=60)
+    check(b"detached from 35 processes: " in err, err)
+    check_left(asked)
+    asked.end()
+
+
 def play(text, *arguments, programs=()):
     path = os.path.join(scratch, "script")
     with open(path, "w", encoding="utf-8") as f:

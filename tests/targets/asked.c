@@ -3,13 +3,16 @@
  * Allocates what it is asked to: a line "keep N" or "turn N" on standard input is N blocks of 1000
  * bytes, or N of 500 that are freed again, and "step N" one of N times 1000; "lose N" is N of 700
  * that nothing points to; "drop N" frees N that were kept, the oldest first; "twice N" frees N
- * blocks of 440 bytes twice; "map N" maps N pages, and unmaps what it mapped before. It answers
- * each line when that is done, and the first answer is its pid.
+ * blocks of 440 bytes twice; "map N" maps N pages, and unmaps what it mapped before; "fork N" forks
+ * N children, which allocate a block each and end with their parent. It answers each line when that
+ * is done, and the first answer is its pid.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define KEPT_MAX 100000
@@ -82,6 +85,29 @@ __attribute__((noinline)) static void scrub(void)
 		room[i] = 0;
 }
 
+static void asked_fork(int n)
+{
+	int done[2];
+	char byte;
+
+	if (pipe(done) != 0)
+		abort();
+	for (int i = 0; i < n; i++) {
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			asked_keep(1);
+			if (write(done[1], "", 1) != 1)
+				_exit(1);
+			for (;;)
+				pause();
+		}
+		if (read(done[0], &byte, 1) != 1)
+			abort();
+	}
+	close(done[0]);
+	close(done[1]);
+}
+
 static void asked_drop(int n)
 {
 	while (n-- > 0 && first < last)
@@ -110,6 +136,8 @@ int main(void)
 			asked_twice(n);
 		else if (strcmp(what, "map") == 0)
 			asked_map(n);
+		else if (strcmp(what, "fork") == 0)
+			asked_fork(n);
 		else if (strcmp(what, "drop") == 0)
 			asked_drop(n);
 		scrub();
