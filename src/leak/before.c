@@ -37,7 +37,7 @@ static void known_drop(
 	b->count = kept;
 }
 
-/* Of a process that goes on only all of them are of use. */
+/* only_whole: the process is running, and a part of its blocks is of no use. */
 static int blocks_find(struct leak_space *space, const struct leak_blocks *known, uint32_t site,
 	struct leak_blocks *fresh, struct leak_heap_walk *walk, bool only_whole)
 {

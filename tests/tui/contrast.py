@@ -13,7 +13,7 @@ from render import PLAIN, THEME, cell_colors
 LEAST = 4.5
 # What terminals come with, besides black and white.
 BACKGROUNDS = {"dark": (0x000000, 0x111111, 0x1a1a1a), "light": (0xffffff, 0xfdf6e3, 0xeeeeee)}
-# Of each view: keys, and a text that it then shows. Together they have every colour.
+# Each view's keys, and a text that it then shows. Together they have every colour.
 VIEWS = (("", "LIVE"), ("j\r", "STACK"), ("tjjl", "SELF"), ("\\live>10M rate>0\r", "filter"), ("\t\t", "BLOCK SIZE"),
          ("\t\t\t", "FREE/s"), ("\t\t\t\t", "NAMES"), ("L", "scanning"), ("\x1b[20~\r", "Grows"), ("pj", "COMMAND"),
          ("\x1b[19~", "OCCUPANCY"), ("?", "Moving"), ("\x1bOQ", "SETTINGS|ORDER|order"), ("\t\t\t\t\t\t\t", "GET /index"),
