@@ -13,7 +13,7 @@ import sys
 import threading
 
 from far_program import MAGIC, SOURCE, VIA, Program, compiled, frame, heaptop
-from proving import (HEAPTOP, Skip, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
+from proving import (HEAPTOP, Skip, case, check, check_equal, environment, kill_hard, run, run_cases, scratch,
                      segment_files, target, wait_for)
 
 # What needs the program's memory, or the kernel beside it, or tells the viewer itself.
