@@ -288,13 +288,13 @@ uint64_t snapshot_since_freed(const struct snap_since *since)
 	return since->bytes > 0 && (uint64_t)since->bytes > since->alloc_bytes ? 0 : freed;
 }
 
-#define SNAPSHOT_RATES_NS                                                                          \
-	9000000000u /* rates over less are young: the usual time is ten seconds                    \
-		     */
+#define RATES_USUAL_NS 9000000000u /* less than the usual ten seconds, by more than a refresh */
+#define STARTING_NS    1000000000u /* what a program allocates first is not what it goes on with */
 
 bool snapshot_is_young(const struct snapshot *s)
 {
-	return s->rates_ns && s->rates_ns < SNAPSHOT_RATES_NS;
+	return s->rates_ns &&
+	       (s->rates_ns < RATES_USUAL_NS || s->uptime_ns < s->rates_ns + STARTING_NS);
 }
 
 char *snapshot_growth_text(const struct snapshot *s, double bytes_per_s, char out[UNITS_MAX])

@@ -730,8 +730,8 @@ const char *snapshot_state_word(const struct snapshot *s);
 bool snapshot_is_noise(const struct snapshot *s, uint64_t live_bytes, uint64_t error);
 /* Such an estimate: "<2.1M", where its interval ends; at most six characters. */
 char *snapshot_noise_text(uint64_t live_bytes, uint64_t error, char out[UNITS_MAX]);
-/* Do the rates cover less than the usual time, so that what a program allocates as it starts makes
- * up much of them? */
+/* Do the rates cover less than the usual time, or the first second of the program? Then what it
+ * allocates as it starts makes up much of them. */
 bool snapshot_is_young(const struct snapshot *s);
 /* A rate per second; "~" before it while it is young. */
 char *snapshot_growth_text(const struct snapshot *s, double bytes_per_s, char out[UNITS_MAX]);

@@ -93,6 +93,16 @@ static struct snapshot *young_tick(void *ctx, const char **error)
 	return s;
 }
 
+/* Ten seconds that begin with the program's first one. */
+static struct snapshot *starting_tick(void *ctx, const char **error)
+{
+	struct snapshot *s = canned_tick(ctx, error);
+
+	s->rates_ns = 10 * CANNED_S;
+	s->uptime_ns = 10 * CANNED_S + CANNED_S / 2;
+	return s;
+}
+
 /* A program that has just started seems to grow fast: such rates say that they are young. */
 TEST(young_rates_are_marked)
 {
@@ -102,6 +112,10 @@ TEST(young_rates_are_marked)
 	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "~+1.0M/s") >= 0 && paper_find(&p, "~-94k/s") >= 0);
+	p.source.tick = starting_tick;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "~+1.0M/s") >= 0);
 	CHECK(paper_find(&p, " 0 ") >= 0 && paper_find(&p, "~0") < 0);
 	paper_keys(&p, "t");
 	paper_draw(&p);
