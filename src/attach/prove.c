@@ -14,6 +14,9 @@
 
 #define FRAMES_MAX 256u
 #define CALL_STACK (64u << 10) /* bytes: dlopen takes some 10 KB, and our library less */
+/* A handler's frame lies so far at most below what it interrupted: the red zone, its context, and
+ * the vector registers (some 11 KB with AMX). Else it is on another stack. */
+#define HANDLER_MOST (16u << 10)
 
 /* Functions that hold no lock of libc's while they wait, but that of a stream. */
 static const char *const waits[] = { "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll",
@@ -119,6 +122,12 @@ static bool has_room(const struct attach_process *p, const struct user_regs_stru
 	return own_stack(p, regs) >= need;
 }
 
+/* Whether a handler, by the kernel's frame for it, is on the stack of what it interrupted. */
+static bool is_same_stack(const struct trace_frame *f, size_t n, size_t count)
+{
+	return n + 1 < count && f[n + 1].sp - f[n].sp < HANDLER_MOST;
+}
+
 bool attach_prove_may_call(
 	const struct attach_process *p, const struct trace_thread *t, uint64_t bytes)
 {
@@ -130,7 +139,7 @@ bool attach_prove_may_call(
 		return false;
 	trace_unwind(&u, &p->image, &t->regs, f, FRAMES_MAX);
 	for (size_t n = 0; n < u.count; n++)
-		if (f[n].signal)
+		if (f[n].signal && !is_same_stack(f, n, u.count))
 			return false;
 	return u.whole;
 }
@@ -162,27 +171,6 @@ static bool is_leaving(const struct attach_prove *p, uint64_t pc)
 {
 	return (pc >= p->leave[0] && pc < p->leave_end[0]) ||
 	       (pc >= p->leave[1] && pc < p->leave_end[1]);
-}
-
-/* From the first frame of the program on, outwards. */
-static const char *outer_judge(
-	const struct attach_prove *p, const struct trace_frame *f, size_t n, size_t count)
-{
-	const char *why = NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (f[i].signal)
-			return "in a signal handler";
-	if (n == count)
-		return "not called by the program";
-	for (; n < count && !is_libc(p, f, n) && !why; n++)
-		why = program_judge(p, f[n].pc - 1);
-	for (; n < count && is_libc(p, f, n) && !why; n++)
-		why = is_leaving(p, f[n].pc - 1) ? "at its exit" : NULL;
-	/* The executable's _start is the outermost of the first thread's. */
-	if (!why && n + 1 < count)
-		why = "called back by libc";
-	return why;
 }
 
 static const char *wait_judge(const struct attach_prove *p, uint64_t pc)
@@ -240,6 +228,71 @@ static uint64_t called(const struct trace_image *i, uint64_t back)
 	return stub_target(i, back + (uint64_t)(int64_t)far);
 }
 
+/* The frames of libc from `first` on, of a function that waits. *end: the first that is none. */
+static const char *inner_judge(const struct attach_prove *p, const struct trace_frame *f,
+	size_t first, size_t count, size_t *end)
+{
+	size_t n = first;
+	const char *why;
+
+	while (n < count && is_libc(p, f, n) && !f[n].signal)
+		n++;
+	*end = n;
+	if (n == first)
+		return "not waiting";
+	why = wait_judge(p, f[n - 1].pc - (n - 1 > first));
+	if (why && n < count)
+		why = wait_judge(p, called(&p->process->image, f[n].pc));
+	return why;
+}
+
+/* Whether it is at a system call: just after, or just before if that is to begin again. */
+static bool is_at_call(const struct trace_image *i, uint64_t pc)
+{
+	static const uint8_t syscall[] = { 0x0f, 0x05 };
+	uint8_t code[4];
+
+	return trace_memory_read(i->memory, pc - 2, code, sizeof(code)) &&
+	       (memcmp(code, syscall, 2) == 0 || memcmp(code + 2, syscall, 2) == 0);
+}
+
+/* What a handler has interrupted, and may stay in for ever (PostgreSQL forks in one): as good as a
+ * wait of the program's, if it is one. */
+static const char *interrupted_judge(const struct attach_prove *p, const struct trace_frame *f,
+	size_t handler, size_t count, size_t *end)
+{
+	*end = count;
+	if (!is_same_stack(f, handler, count))
+		return "in a signal handler, on another stack";
+	if (!is_at_call(&p->process->image, f[handler + 1].pc) ||
+		inner_judge(p, f, handler + 1, count, end))
+		return "in a signal handler that interrupted more than a wait";
+	return NULL;
+}
+
+/* From the first frame of the program on, outwards. */
+static const char *outer_judge(
+	const struct attach_prove *p, const struct trace_frame *f, size_t n, size_t count)
+{
+	const char *why = NULL;
+
+	do {
+		if (n == count || f[n].signal)
+			return "not called by the program";
+		for (; n < count && !f[n].signal && !is_libc(p, f, n) && !why; n++)
+			why = program_judge(p, f[n].pc - 1);
+		if (why || n == count || !f[n].signal)
+			break;
+		why = interrupted_judge(p, f, n, count, &n);
+	} while (!why);
+	for (; n < count && is_libc(p, f, n) && !f[n].signal && !why; n++)
+		why = is_leaving(p, f[n].pc - 1) ? "at its exit" : NULL;
+	/* The executable's _start is the outermost of the first thread's. */
+	if (!why && n + 1 < count)
+		why = "called back by libc";
+	return why;
+}
+
 const char *attach_prove(const struct attach_prove *p, const struct trace_thread *t)
 {
 	struct trace_frame f[FRAMES_MAX];
@@ -252,11 +305,7 @@ const char *attach_prove(const struct attach_prove *p, const struct trace_thread
 	if (!has_room(p->process, &t->regs))
 		return "with a small stack";
 	trace_unwind(&u, &p->process->image, &t->regs, f, FRAMES_MAX);
-	while (n < u.count && is_libc(p, f, n) && !f[n].signal)
-		n++;
-	why = n == 0 ? "not waiting" : wait_judge(p, f[n - 1].pc - (n > 1));
-	if (why && n > 0 && n < u.count)
-		why = wait_judge(p, called(&p->process->image, f[n].pc));
+	why = inner_judge(p, f, 0, u.count, &n);
 	if (!why && !u.whole)
 		why = "with a stack that cannot be followed";
 	return why ? why : outer_judge(p, f, n, u.count);

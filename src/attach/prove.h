@@ -2,7 +2,8 @@
 /*
  * Whether a stopped thread holds none of the locks that loading a library takes: it waits in a
  * function of libc that is known to hold none, which the program itself called, and not out of
- * anything that libc or the loader does. The thread that stopped it.
+ * anything that libc or the loader does; or so does what its signal handler has interrupted, too.
+ * The thread that stopped it.
  */
 #ifndef SRC_ATTACH_PROVE_H
 #define SRC_ATTACH_PROVE_H
@@ -25,8 +26,8 @@ struct attach_prove {
 /* Looks up the functions. */
 void attach_prove_begin(struct attach_prove *p, const struct attach_process *process);
 /* Whether a thread may be sent to system calls, or to a function that makes nothing else and takes
- * `bytes` of stack: it is on its own stack, as far as that can be known, and in no handler, which
- * may have a stack in the middle of another. */
+ * `bytes` of stack: it is on its own stack, as far as that can be known, and in no handler on
+ * another one, which may lie in the middle of that. */
 bool attach_prove_may_call(
 	const struct attach_process *p, const struct trace_thread *t, uint64_t bytes);
 /* NULL, or why it is not proved, in a few words (static). */

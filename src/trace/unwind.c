@@ -148,6 +148,15 @@ static bool frame_read(unw_cursor_t *cursor, struct trace_frame *f)
 	return pc != 0;
 }
 
+/* libunwind says of the interrupted frame that the one before it is the kernel's. */
+static void signal_move(struct trace_frame *frame, size_t n)
+{
+	if (n == 0 || !frame[n].signal)
+		return;
+	frame[n].signal = false;
+	frame[n - 1].signal = true;
+}
+
 static void frames_take(struct trace_unwound *out, struct unwinding *u, unw_addr_space_t space,
 	struct trace_frame *frame, size_t most)
 {
@@ -157,7 +166,7 @@ static void frames_take(struct trace_unwound *out, struct unwinding *u, unw_addr
 	if (unw_init_remote(&cursor, space, u) != 0)
 		return;
 	while (more > 0 && out->count < most && frame_read(&cursor, &frame[out->count])) {
-		out->count++;
+		signal_move(frame, out->count++);
 		more = unw_step(&cursor);
 		if (u->unknown)
 			return;

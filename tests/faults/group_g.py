@@ -297,7 +297,8 @@ def computing():
 
 @row("G20", "the only thread is in a handler, or never allocates: it is borrowed nevertheless")
 def refused_unprovable():
-    for name, how, says in (("attach_handler", "alone", "could be used"), ("attach_computes", "never", "malloc")):
+    for name, how, says in (("attach_handler", "alone", "could be used"), ("attach_handler", "raised", "could be used"),
+                            ("attach_computes", "never", "malloc")):
         with running(name, how) as program:
             program.goes_on()
             same = Same(program.pid)
@@ -305,8 +306,9 @@ def refused_unprovable():
                 refused(program.pid, "--attach-timeout", "1", says=says)
                 program.goes_on()
                 same.check()
-    with running("attach_handler", "with") as program:
-        cycles(program, times(3, 200))
+    for how in ("with", "waited"):
+        with running("attach_handler", how) as program:
+            cycles(program, times(3, 200))
 
 
 @row("G21", "children of an attached program, and what they execute, are not recorded as those of a launched one")

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A thread that stays in a signal handler on an alternate stack, and checks at the end that its
- * handler returned to where it was, with the same mask and the same stack.
+ * A thread that stays in a signal handler, mostly on an alternate stack, and checks at the end that
+ * its handler returned to where it was, with the same mask and the same stack.
  *
  *	attach_handler PAGE alone      the only thread; in its handler it sleeps
  *	attach_handler PAGE with       another thread allocates
  *	attach_handler PAGE small      as with, on an alternate stack of the smallest size
+ *	attach_handler PAGE waited     the only thread, on its own stack; it waited for the signal
+ *	attach_handler PAGE raised     the same, but it was in the middle of raise()
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/auxv.h>
 
 #include "tests/faults/targets/attach_page.h"
@@ -73,9 +76,23 @@ static void stack_check(size_t bytes)
 		page_need(area[i] == MARK, "below the alternate stack, byte", (long)i);
 }
 
+/* The signal is pending until the wait for it begins. */
+static void wait_for_signal(void)
+{
+	sigset_t one, before;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &one, &before);
+	raise(SIGUSR1);
+	page_need(sigsuspend(&before) == -1 && errno == EINTR, "sigsuspend", errno);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+	struct sigaction action = { .sa_handler = on_signal };
+	bool own_stack, waits, alone;
 	sigset_t mask, after;
 	pthread_t thread;
 	size_t bytes;
@@ -83,21 +100,28 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	page_open(argv[1]);
+	waits = strcmp(argv[2], "waited") == 0;
+	own_stack = waits || strcmp(argv[2], "raised") == 0;
+	alone = own_stack || strcmp(argv[2], "alone") == 0;
 	bytes = stack_bytes(argv[2]);
 	stack_set(bytes);
+	action.sa_flags = own_stack ? 0 : SA_ONSTACK;
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	if (strcmp(argv[2], "alone") != 0)
+	if (!alone)
 		pthread_create(&thread, NULL, allocates, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	page_ready();
-	raise(SIGUSR1);
+	if (waits)
+		wait_for_signal();
+	else
+		raise(SIGUSR1);
 	page_need(been_there, "the handler did not end", 0);
 	sigprocmask(SIG_BLOCK, NULL, &after);
 	page_need(sigismember(&after, SIGUSR2) && !sigismember(&after, SIGUSR1), "the mask", 0);
 	stack_check(bytes);
-	if (strcmp(argv[2], "alone") != 0)
+	if (!alone)
 		pthread_join(thread, NULL);
 	return page_end();
 }
