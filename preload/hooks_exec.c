@@ -21,6 +21,11 @@
 #define VARIABLES_MAX 512u /* 4 KB of pointers */
 #define TEXT_MAX      3072u /* of the values that are put together */
 
+/* Beside the library: links to it and to that for 32-bit programs, by the loader's own names. */
+#define BY_CLASS	 "/by-class"
+#define BY_CLASS_LIBRARY BY_CLASS "/$LIB/libheaptop.so"
+#define PRELOAD_MAX	 (HT_ATTACHED_PATH + sizeof(BY_CLASS_LIBRARY))
+
 /* What is set; and what is put before a value that is there, with ':' between. */
 struct variable {
 	const char *name, *value;
@@ -28,11 +33,11 @@ struct variable {
 };
 
 #define MADE 6u
-static void variables_list(struct variable out[MADE])
+static void variables_list(struct variable out[MADE], const char *preload)
 {
 	const struct ht_attached *a = &heaptop_attached;
 
-	out[0] = (struct variable){ "LD_PRELOAD=", a->library, true };
+	out[0] = (struct variable){ "LD_PRELOAD=", preload, true };
 	/* As for what is launched: gcc's runtime wants to be the first library. */
 	out[1] = (struct variable){ "ASAN_OPTIONS=", "verify_asan_link_order=0", true };
 	out[2] = (struct variable){ "HEAPTOP_SEGMENT=", a->segment, false };
@@ -79,19 +84,41 @@ static size_t length(char *const *envp)
 	return n;
 }
 
+static bool is_readable(const char *path)
+{
+	int saved = errno;
+	bool is_there = syscall(SYS_faccessat, AT_FDCWD, path, R_OK) == 0;
+
+	errno = saved;
+	return is_there;
+}
+
+/*
+ * What LD_PRELOAD is to name: the library, or beside it, where the recorder for 32-bit programs is
+ * installed, too, the path that the loader completes by the program's class (as
+ * target_library_preload).
+ */
+static void preload_name(char out[PRELOAD_MAX])
+{
+	const char *library = heaptop_attached.library, *slash = strrchr(library, '/');
+	size_t folder = slash ? (size_t)(slash - library) : 0;
+
+	memcpy(out, library, folder);
+	memcpy(out + folder, BY_CLASS, sizeof(BY_CLASS));
+	if (slash && is_readable(out))
+		memcpy(out + folder, BY_CLASS_LIBRARY, sizeof(BY_CLASS_LIBRARY));
+	else
+		memcpy(out, library, strlen(library) + 1);
+}
+
 /* Whether what is executed can be followed: it sees the library, and is not followed already. */
 static bool is_followed(char *const *envp)
 {
 	const char *library = heaptop_attached.library;
-	int saved = errno;
-	bool is_there;
 
-	if (heaptop_attached.state != HT_ATTACHED_PREPARED || !environment_is_given() ||
-		!library[0] || has_path(value_of(envp, "LD_PRELOAD="), library))
-		return false;
-	is_there = syscall(SYS_faccessat, AT_FDCWD, library, R_OK) == 0;
-	errno = saved;
-	return is_there;
+	return heaptop_attached.state == HT_ATTACHED_PREPARED && environment_is_given() &&
+	       library[0] && !has_path(value_of(envp, "LD_PRELOAD="), library) &&
+	       is_readable(library);
 }
 
 /* Bytes of the text of variable `v`, its end included; 0: it is not set. */
@@ -155,10 +182,14 @@ int hook_execve(const char *path, char *const *argv, char *const *envp)
 {
 	size_t count = length(envp), bytes = 0;
 	struct variable v[MADE];
+	char preload[PRELOAD_MAX];
 
 	if (!is_followed(envp) || count > VARIABLES_MAX)
 		return next.execve(path, argv, envp);
-	variables_list(v);
+	preload_name(preload);
+	if (has_path(value_of(envp, "LD_PRELOAD="), preload))
+		return next.execve(path, argv, envp);
+	variables_list(v, preload);
 	for (unsigned i = 0; i < MADE; i++)
 		bytes += bytes_of(&v[i], envp);
 	if (bytes > TEXT_MAX)

@@ -6,8 +6,9 @@ refused in words. The programs are those of tests/targets, compiled for i386."""
 import os
 import shutil
 import subprocess
+import sys
 
-from proving import (B, HEAPTOP, LIBRARY, NARROW_LIBRARY, Skip, add_case, case, check, check_equal, frames_of, narrow,
+from proving import (B, HEAPTOP, LIBRARY, NARROW_LIBRARY, Skip, add_case, case, check, check_equal, frames_of, kill_hard, narrow,
                      report, run, run_cases, scratch, segment_files, target, truth_of)
 
 ACCOUNTS = [
@@ -125,6 +126,23 @@ def _():
         done, rep = report([target(a), "1", target(a), target(b)])
         check_equal((done.returncode, done.stderr), (7, b""), "status and stderr of " + a)
         check_equal(mixed_blocks(rep), sorted(mixed_wanted(1, a, b)), "blocks, first " + a)
+
+
+@case("32-bit: what a program starts after it was attached to, of both classes: the loader says nothing")
+def _():
+    runs = "import subprocess, sys; sys.stdin.readline(); print(subprocess.run(sys.argv[1:]).returncode, flush=True)"
+    program = subprocess.Popen([sys.executable, "-c", runs, narrow("mixed"), "2", target("mixed"), narrow("mixed")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    viewer = subprocess.Popen([HEAPTOP, "--no-config", "-b", "-d", "0.1", "-a", str(program.pid)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        while b"SITE" not in viewer.stdout.readline():
+            check(viewer.poll() is None, "the viewer has ended")
+        out, err = program.communicate(b"go\n", timeout=60)
+        check_equal((out, err), (b"7\n", b""), "status of the last, and what all wrote to stderr")
+    finally:
+        kill_hard(program)
+        kill_hard(viewer)
 
 
 @case("32-bit: without its own library the 64-bit one's path is preloaded as it is")
