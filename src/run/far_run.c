@@ -398,16 +398,13 @@ static bool objects_text(struct far_run *f)
 	return v && far_objects_progress(&v->objects, f->notice);
 }
 
-const char *far_run_notice(const struct far_run *f)
+const char *far_run_link_notice(const struct far_run *f)
 {
 	struct far_run *own = (struct far_run *)(uintptr_t)f;
 	char text[CLOCK_TIME_MAX];
 
 	if (!f)
 		return NULL;
-	if (!far_run_is_open(f) && !far_desk_ended(f->desk))
-		return "the program called exec, and its new image is not recorded: these are the "
-		       "last figures";
 	if (far_desk_ended(f->desk))
 		snprintf(own->notice, sizeof(own->notice),
 			"connection lost at %s: these are the last figures (%s)",
@@ -420,7 +417,21 @@ const char *far_run_notice(const struct far_run *f)
 		return "the chosen process's heap is on the way";
 	else if (f->absent[0])
 		return f->absent;
-	else if (!objects_text(own) && !children_text(own))
+	else if (!objects_text(own))
 		return NULL;
 	return own->notice;
+}
+
+const char *far_run_notice(const struct far_run *f)
+{
+	struct far_run *own = (struct far_run *)(uintptr_t)f;
+	const char *line;
+
+	if (!f)
+		return NULL;
+	if (!far_run_is_open(f) && !far_desk_ended(f->desk))
+		return "the program called exec, and its new image is not recorded: these are the "
+		       "last figures";
+	line = far_run_link_notice(f);
+	return line ? line : children_text(own) ? own->notice : NULL;
 }

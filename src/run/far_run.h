@@ -37,8 +37,10 @@ const struct scan_far *far_run_scans(const struct far_run *f, const struct far_m
 void far_run_tick(struct far_run *f);
 /* Whether more can come. Of NULL: true. */
 bool far_run_is_open(const struct far_run *f);
-/* What is to be said: that the connection is gone; or NULL. */
+/* What is to be said of the program: that the connection is gone; or NULL. */
 const char *far_run_notice(const struct far_run *f);
+/* The same of another process that is shown: what is about the connection alone. Of NULL: NULL. */
+const char *far_run_link_notice(const struct far_run *f);
 
 /*
  * The other processes of the launch, as last reported; a call has them reported anew. Valid until

@@ -14,6 +14,7 @@
 #include "src/run/settings_file.h"
 #include "src/run/exit_scan.h"
 #include "src/run/failure.h"
+#include "src/run/far_run.h"
 #include "src/run/process_table.h"
 #include "src/run/program_asks.h"
 #include "src/run/report.h"
@@ -156,6 +157,8 @@ static struct snapshot *tick(struct screen_source *s)
 		return snap;
 	snapshot_unref(snap);
 	run_attachment_tell(s->run, session_shown(s));
+	if (run_far(s->run))
+		session_notice(session_shown(s), far_run_link_notice(run_far(s->run)));
 	snap = session_tick(session_shown(s));
 	histories_add(histories, snap);
 	return snap;

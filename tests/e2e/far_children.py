@@ -85,4 +85,32 @@ def strangers_near():
         check(p.pid in shown and other.pid not in shown, shown)
 
 
+@case("a connection that ends while a child is shown is said there, too")
+def children_lost():
+    path = os.path.join(scratch, "lost.sock")
+    with Program() as p:
+        child, grandchild = launched(p)
+        agent = subprocess.Popen([HEAPTOP, "--no-config", "--serve", "unix:" + path, "-a", p.pid], env=environment(),
+                                 stderr=subprocess.PIPE, text=True)
+        try:
+            check("serving on" in agent.stderr.readline(), "the agent")
+            seen = os.path.join(scratch, "seen")
+            keys = os.path.join(scratch, "lost_keys")
+            with open(keys, "w", encoding="ascii") as f:
+                f.write(":size 160x40\n:until keep_far\np\n:until %s\nDown\nEnter\n:until keep_child\n:save-display %s\n"
+                        ":until connection lost\n:save-display -\nq\n" % (grandchild, seen))
+            desk = subprocess.Popen([HEAPTOP, "--no-config", "-d", "0.2", "--script", keys, "unix:" + path],
+                                    env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            wait_for(lambda: os.path.exists(seen) or desk.poll() is not None, "the child")
+            agent.kill()
+            shown, err = desk.communicate(timeout=60)
+            check_equal(desk.returncode, 0, "status (%s)" % err)
+            check("pid %s on" % child in shown and "keep_child" in shown and "last figures" in shown, shown)
+        finally:
+            agent.kill()
+            agent.wait()
+            agent.stderr.close()
+            ended(child, grandchild)
+
+
 run_cases()
