@@ -216,9 +216,9 @@ void replay_source_export_options(void *screen, struct export_options *e)
 int replay_source_save(void *screen, const struct snapshot *rows, const struct export_options *e,
 	const char *format, char *msg, size_t cap)
 {
-	struct replay_source *s = screen;
+	(void)screen; /* it is all in the rows */
 
-	return snapshot_file_save(rows, e, s->options, format, msg, cap);
+	return snapshot_file_save(rows, e, format, msg, cap);
 }
 
 bool replay_source_has_leaks(const struct replay_source *s)

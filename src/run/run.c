@@ -367,19 +367,21 @@ static void child_poll(struct run *r)
 	usage_report(r);
 }
 
-/* A launched program that records nothing gets a notice instead of an empty screen; so does a
- * recording that ended. */
-static void notice_update(struct run *r, const struct snapshot *s)
+/* What the user must know before anything else; NULL: nothing. */
+static const char *notice_of(const struct run *r, const struct snapshot *s)
 {
 	const char *attached = r->far ? far_run_notice(r->far) : attachment_notice(r->attachment);
-	bool silent = s && s->state == SNAP_STARTING &&
-		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
 
-	session_notice(process_tree_session(r->watch),
-		attached ? attached
-		: silent ? "no data: the program runs without libheaptop.so (its environment was "
-			   "emptied, or the dynamic loader refused the library)"
-			 : past_notice(&r->past));
+	if (attached)
+		return attached;
+	/* Instead of an empty screen. */
+	if (s && s->state == SNAP_STARTING &&
+		clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS)
+		return "no data: the program runs without libheaptop.so (its environment was "
+		       "emptied, or the dynamic loader refused the library)";
+	if (past_notice(&r->past))
+		return past_notice(&r->past);
+	return r->unsaved[0] ? r->unsaved : NULL;
 }
 
 /* What the session cannot know. */
@@ -419,8 +421,8 @@ struct snapshot *run_tick(struct run *r)
 	error = errno;
 	process_tree_launch_fill(r->watch, s);
 	past_add(&r->past, r->watch, s);
-	program_asks_save(process_tree_session(r->watch), s, r->options);
-	notice_update(r, s);
+	program_asks_save(process_tree_session(r->watch), s, r->options, r->unsaved);
+	session_notice(process_tree_session(r->watch), notice_of(r, s));
 	errno = error;
 	return s;
 }

@@ -9,6 +9,7 @@
 #include "src/run/mark_timer.h"
 #include "src/run/options.h"
 #include "src/run/past.h"
+#include "src/run/program_asks.h"
 #include "src/run/process_tree.h"
 #include "src/target/prepare.h"
 #include "src/target/target.h"
@@ -30,6 +31,7 @@ struct run {
 	bool output_open;
 	struct suppressions *suppressions;
 	struct past past;
+	char unsaved[PROGRAM_ASKS_LINE]; /* why a snapshot that the program wanted is missing */
 	bool waits_at_exit;
 	uint64_t started_ns;
 	struct mark_timer marks;

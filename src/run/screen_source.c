@@ -313,7 +313,7 @@ int screen_source_save(void *screen, const struct snapshot *rows, const struct e
 
 	if (rows->moment == SNAP_NOW && !rows->processes)
 		saved.leaks = screen_leaks_last(s->leaks, session_shown(s));
-	return snapshot_file_save(&saved, e, run_options(s->run), format, msg, cap);
+	return snapshot_file_save(&saved, e, format, msg, cap);
 }
 
 /* ---- processes ---- */

@@ -12,7 +12,6 @@
 #include "src/export/formats.h"
 #include "src/model/moment.h"
 #include "src/record/recording.h"
-#include "src/run/output_file.h"
 
 #define NAME_BYTES  64
 #define NUMBERS_MAX 10000 /* files of one process; more are a mistake */
@@ -22,7 +21,6 @@
 struct saving {
 	const struct snapshot *rows;
 	const struct export_options *e;
-	const struct options *o;
 	int fd;
 	const char *path; /* of the file that is open */
 };
@@ -65,6 +63,7 @@ static int export_put(const struct saving *s, const struct export_format *format
 	struct export_options e = *s->e;
 	struct strbuf text = STRBUF_INIT;
 	struct snapshot all = whole(s);
+	int rc;
 
 	if (format == &export_formats[EXPORT_TEXT]) {
 		format->write(&text, s->rows, &e);
@@ -74,7 +73,9 @@ static int export_put(const struct saving *s, const struct export_format *format
 		e.sites = all.nsites;
 		format->write(&text, &all, &e);
 	}
-	return output_file_put(s->fd, &text, s->o) == 0 ? 0 : -EIO;
+	rc = strbuf_write(&text, s->fd);
+	strbuf_free(&text);
+	return rc;
 }
 
 static int tick_put(const struct saving *s, const struct snapshot *all)
@@ -125,12 +126,12 @@ static int file_create(char path[NAME_BYTES], uint64_t pid, const char *suffix)
 	return fd < 0 ? -errno : fd;
 }
 
-int snapshot_file_save(const struct snapshot *s, const struct export_options *e,
-	const struct options *o, const char *format, char *msg, size_t cap)
+int snapshot_file_save(const struct snapshot *s, const struct export_options *e, const char *format,
+	char *msg, size_t cap)
 {
 	const char *name = format ? format : export_formats[EXPORT_TEXT].name;
 	const struct export_format *as = format_find(name);
-	struct saving saving = { .rows = s, .e = e, .o = o };
+	struct saving saving = { .rows = s, .e = e };
 	char path[NAME_BYTES];
 	int rc;
 
@@ -141,8 +142,10 @@ int snapshot_file_save(const struct snapshot *s, const struct export_options *e,
 	saving.path = path;
 	saving.fd = file_create(path, (uint64_t)s->pid, as ? as->suffix : RECORDING);
 	rc = saving.fd < 0 ? saving.fd : as ? export_put(&saving, as) : recording_put(&saving);
-	if (saving.fd >= 0)
-		close(saving.fd);
+	if (saving.fd >= 0 && close(saving.fd) != 0 && rc == 0)
+		rc = -errno;
+	if (saving.fd >= 0 && rc != 0)
+		unlink(path); /* no part of it */
 	if (rc == 0)
 		snprintf(msg, cap, "saved %s", path);
 	else

@@ -4,7 +4,6 @@
 #define SRC_RUN_SNAPSHOT_FILE_H
 
 #include "src/export/export.h"
-#include "src/run/options.h"
 
 /* The formats, ended by NULL; the first is the usual one. Static. */
 const char *const *snapshot_file_formats(void);
@@ -13,9 +12,9 @@ const char *const *snapshot_file_formats(void);
  * Writes a new file in the current directory, heaptop-snapshot-PID-N with the first N that is free
  * and the format's suffix: the rows `s` as a text report, or the whole snapshot (e->whole) in
  * another format. `format` NULL: the usual one. 0 or -errno, and a line in `msg` that says where,
- * or why not.
+ * or why not: then there is no file.
  */
-int snapshot_file_save(const struct snapshot *s, const struct export_options *e,
-	const struct options *o, const char *format, char *msg, size_t cap);
+int snapshot_file_save(const struct snapshot *s, const struct export_options *e, const char *format,
+	char *msg, size_t cap);
 
 #endif

@@ -121,7 +121,7 @@ void still_source_export_options(void *screen, struct export_options *e)
 int still_source_save(void *screen, const struct snapshot *rows, const struct export_options *e,
 	const char *format, char *msg, size_t cap)
 {
-	struct still_source *s = screen;
+	(void)screen; /* it is all in the rows */
 
-	return snapshot_file_save(rows, e, s->options, format, msg, cap);
+	return snapshot_file_save(rows, e, format, msg, cap);
 }

@@ -14,9 +14,9 @@ from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_consistent, chec
 class Told:
     """The program, under heaptop with these options."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, cwd=scratch):
         env = environment(XDG_STATE_HOME=os.path.join(scratch, "state"))
-        self.process = subprocess.Popen([HEAPTOP, *options, "--", target("told")], env=env, cwd=scratch,
+        self.process = subprocess.Popen([HEAPTOP, *options, "--", target("told")], env=env, cwd=cwd,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         check_equal(self.process.stdout.readline(), b"1\n", "heaptop_is_on")
 
@@ -70,6 +70,16 @@ def marked():
     done = run([HEAPTOP, "-r", saved[0], "--report", "--format", "json"])
     then = json.loads(done.stdout or done.stderr)
     check_equal(sum(s["allocs"] for s in sites_named(then, "told_keep")), 1, "blocks in the snapshot")
+
+
+@case("a snapshot that cannot be saved is said")
+def unsaved():
+    path = os.path.join(scratch, "unsaved.json")
+    program = Told("-b", "-d", "0.1", "--format", "json", "-o", path, cwd="/proc")
+    program.say("snapshot")
+    wait_for(lambda: "the program asked for a snapshot: heaptop-snapshot-" in open(path, encoding="utf-8").read(),
+             "a notice")
+    program.end()
 
 
 @case("a leak that is meant is none, nor what only it points to")
