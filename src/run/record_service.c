@@ -22,6 +22,7 @@
 #include "src/run/failure.h"
 #include "src/run/signals.h"
 #include "src/target/target.h"
+#include "src/util/array.h"
 
 #define VARIABLE "HEAPTOP_RECORD="
 /* A new process is seen this soon: what it does in the meantime is in its segment all the same. */
@@ -40,8 +41,8 @@ struct service {
 	const struct options *options;
 	char self[PATH_MAX]; /* our executable */
 	char environment[ENVIRONMENT_MAX]; /* of one process */
-	struct found found[PROCESSES_MAX];
-	size_t count;
+	struct found *found;
+	size_t count, room;
 };
 
 /* ---- which file --------------------------------------------------------------------------- */
@@ -107,24 +108,26 @@ static bool is_taken(const struct service *s, const char *file)
 	return false;
 }
 
-/* Whether the process asks to be recorded, and where. */
-static bool file_of(struct service *s, pid_t pid, char *file)
+/* Where the process asks to be recorded. 0; -ENOENT: it does not ask, or has ended; or -errno. */
+static int file_of(struct service *s, pid_t pid, char *file)
 {
 	char path[64], cwd[PATH_MAX] = "";
 	ssize_t bytes, linked;
-	size_t used;
+	size_t used, left;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
 	linked = readlink(path, cwd, sizeof(cwd) - 1);
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	bytes = proc_file_read(path, s->environment, sizeof(s->environment));
-	if (linked < 0 || bytes <= 0 ||
-		record_service_file(s->environment, (size_t)bytes, pid, cwd, file, PATH_MAX) != 0)
-		return false;
+	if (linked < 0 || bytes <= 0)
+		return -ENOENT;
+	rc = record_service_file(s->environment, (size_t)bytes, pid, cwd, file, PATH_MAX);
+	if (rc != 0 || !is_taken(s, file))
+		return rc;
 	used = strlen(file);
-	if (is_taken(s, file))
-		snprintf(file + used, PATH_MAX - used, ".%d", (int)pid);
-	return true;
+	left = PATH_MAX - used;
+	return (size_t)snprintf(file + used, left, ".%d", (int)pid) < left ? 0 : -ENAMETOOLONG;
 }
 
 /* ---- recorders ---------------------------------------------------------------------------- */
@@ -161,6 +164,31 @@ static struct found *found_find(struct service *s, uint64_t id)
 	return NULL;
 }
 
+/* Without memory it is found again at the next look. */
+static struct found *found_add(struct service *s, uint64_t id)
+{
+	struct found *grown = array_grow(s->found, s->count, &s->room, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	s->found = grown;
+	s->found[s->count] = (struct found){ .id = id };
+	return &s->found[s->count++];
+}
+
+static void process_record(struct service *s, struct found *f, pid_t pid)
+{
+	char what[64];
+	int rc = file_of(s, pid, f->file);
+
+	if (rc == 0) {
+		f->recorder = recorder_start(s, f->file, pid);
+	} else if (rc != -ENOENT) {
+		snprintf(what, sizeof(what), "cannot record process %d", (int)pid);
+		failure_print_errno(what, rc);
+	}
+}
+
 static int segment_take(void *ctx, const struct target_segment *t)
 {
 	struct service *s = ctx;
@@ -169,12 +197,10 @@ static int segment_take(void *ctx, const struct target_segment *t)
 
 	if (t->state != TARGET_RUNNING || t->process <= 0)
 		return 0;
-	if (!f && s->count < PROCESSES_MAX) {
-		f = &s->found[s->count];
-		*f = (struct found){ .id = id };
-		if (file_of(s, t->process, f->file))
-			f->recorder = recorder_start(s, f->file, t->process);
-		s->count++;
+	if (!f) {
+		f = found_add(s, id);
+		if (f)
+			process_record(s, f, t->process);
 	}
 	if (f)
 		f->listed = true;
@@ -237,6 +263,7 @@ int record_service_run(const struct options *o)
 		return failure_print_errno("cannot start recorders", -ENOMEM);
 	s->options = o;
 	rc = serve(s);
+	free(s->found);
 	free(s);
 	return rc;
 }

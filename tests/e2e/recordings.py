@@ -289,6 +289,7 @@ def service():
     process = subprocess.Popen([HEAPTOP, "--record-service", "-d", "0.1"], env=env(),
                                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     plain, asking = Asked(), Asked(HEAPTOP_RECORD=os.path.join(scratch, "asking.%p.rec"))
+    long = Asked(HEAPTOP_RECORD="/" + "x" * 5000)
     path = os.path.join(scratch, "asking.%s.rec" % asking.pid)
     wait_for(lambda: os.path.exists(path), "the file")
     asking.ask("keep 20")
@@ -307,7 +308,9 @@ def service():
     said = process.stderr.read()
     check_equal(said.count(b"heaptop: recorded"), 2, said.decode())
     check(plain.pid not in said.decode(), said.decode())
-    for program in (plain, again):
+    check_equal(said.count(b"heaptop: cannot record process %s: File name too long" % long.pid.encode()), 1,
+                said.decode())
+    for program in (plain, long, again):
         check_equal(program.end(), b"", "what the program says")
 
 
