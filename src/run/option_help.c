@@ -78,7 +78,7 @@ static void usage_print(FILE *out)
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a [PID|NAME]         attach to a running process\n"
 	      "  heaptop [OPTIONS] ssh://HOST/PID        a process on another machine\n"
-	      "  heaptop [OPTIONS] -r FILE               read what was recorded, or left behind\n"
+	      "  heaptop [OPTIONS] -r FILE               read a recording, segment or core file\n"
 	      "  heaptop [OPTIONS] --diff A B            compare two runs or builds\n"
 	      "  heaptop -l                              list recorded processes and segments\n",
 		out);
@@ -97,7 +97,7 @@ static void closing_print(FILE *out)
 static void summary_print(FILE *out)
 {
 	usage_print(out);
-	fputs("\nThe options to begin with:\n", out);
+	fputs("\nCommon options:\n", out);
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
 		for (const struct option_row *r = option_table; r->name; r++)
 			if (!strcmp(r->name, first[i]))
@@ -122,7 +122,7 @@ void option_help_print(const char *word, FILE *out)
 	}
 	usage_print(out);
 	fputs("  heaptop --mark PID [NAME]               mark this moment in a process\n"
-	      "  heaptop --detach PID                    end the recording of a process\n\n",
+	      "  heaptop --detach PID                    stop recording a process\n\n",
 		out);
 	groups_print(GROUPS, out);
 	closing_print(out);
