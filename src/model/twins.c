@@ -416,14 +416,16 @@ static void kind_text(
 		*out = '\0';
 }
 
-/* An address is an offset in the module. */
+/* An address is an offset in the module; after a caller, that of a call in it. */
 static void address_add(const struct twin *twin, bool ascii, char out[TWINS_TEXT])
 {
 	uint64_t offset = snapshot_frame(twin->site->stack, twin->at)->offset;
+	bool bare = twin->kind == TWINS_CALLER;
+	const char *begin = bare ? "" : ascii ? "{" : "‹", *end = bare ? "" : ascii ? "}" : "›";
 	size_t used = strlen(out);
 
-	snprintf(out + used, TWINS_TEXT - used, ascii ? "%s{0x%" PRIx64 "}" : "%s‹0x%" PRIx64 "›",
-		used ? " " : "", offset);
+	snprintf(out + used, TWINS_TEXT - used, "%s%s0x%" PRIx64 "%s", used ? " " : "", begin,
+		offset, end);
 }
 
 const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, char out[TWINS_TEXT])

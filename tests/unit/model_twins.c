@@ -192,6 +192,18 @@ TEST(an_address_where_nothing_else_tells)
 	CHECK(!twins_text(&twins, 1, GLYPHS_BLOCKS, (char[TWINS_TEXT]){ 0 }));
 }
 
+TEST(an_address_after_a_caller_that_is_not_enough)
+{
+	snap.nsites = 3;
+	for (unsigned i = 0; i < 3; i++) {
+		site_set(i, "grow", 38, i < 2 ? "run" : "other", 1, "malloc");
+		frames[i][2].pc = frames[i][2].offset = 0x2a40 + i;
+	}
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← run 0x2a40");
+	CHECK_STR(text(1, GLYPHS_ASCII), "<- run 0x2a41");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "← other");
+}
+
 TEST(odd_names)
 {
 	static const char *const names[] = { "", "operator()", "a<b", "a>b", "f(", "<<<>>>",
@@ -257,6 +269,7 @@ int main(void)
 	RUN(a_caller_further_out);
 	RUN(the_function_that_allocates);
 	RUN(an_address_where_nothing_else_tells);
+	RUN(an_address_after_a_caller_that_is_not_enough);
 	RUN(odd_names);
 	RUN(names_with_their_twins_fit);
 	return check_end();
