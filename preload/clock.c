@@ -3,12 +3,37 @@
 #include "preload/clock.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "preload/recorder.h"
 #include "shm/before.h"
 #include "shm/history.h"
 #include "shm/live_entry.h"
+
+static uint8_t is_forbidden;
+
+void clock_forbid(void)
+{
+	/* Relaxed: of the thread that is about to forbid it; later threads are born after that. */
+	ht_store_relaxed_8(&is_forbidden, 1);
+}
+
+bool clock_is_forbidden(void)
+{
+	return __builtin_expect(ht_load_relaxed_8(&is_forbidden), 0);
+}
+
+void clock_check(void)
+{
+	int mode = PR_TSC_ENABLE, saved = errno;
+
+	if (syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode == PR_TSC_SIGSEGV)
+		clock_forbid();
+	errno = saved;
+}
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -22,12 +47,12 @@ static uint64_t read_clock(clockid_t id)
 
 uint64_t clock_monotonic(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return read_clock(clock_is_forbidden() ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC);
 }
 
 uint64_t clock_realtime(void)
 {
-	return read_clock(CLOCK_REALTIME);
+	return read_clock(clock_is_forbidden() ? CLOCK_REALTIME_COARSE : CLOCK_REALTIME);
 }
 
 void clock_publish(void)

@@ -3,11 +3,18 @@
 #ifndef PRELOAD_CLOCK_H
 #define PRELOAD_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* CLOCK_MONOTONIC and CLOCK_REALTIME, ns. */
 uint64_t clock_monotonic(void);
 uint64_t clock_realtime(void);
+/* The processor's counter of cycles may not be read from now on (PR_SET_TSC): what the kernel
+ * stores at each of its ticks serves instead, some milliseconds apart. There is no way back. */
+void clock_forbid(void);
+bool clock_is_forbidden(void);
+/* The same if it is so already; a system call. */
+void clock_check(void);
 /* Reads the time, publishes it in the header, adds a point to the history. */
 void clock_publish(void);
 

@@ -202,6 +202,14 @@ static bool start(void)
 	return started;
 }
 
+/* Whether a child has had our memory, that of vfork or clone. */
+static uint8_t memory_lent;
+
+void lifecycle_memory_lent(void)
+{
+	ht_store_relaxed_8(&memory_lent, 1); /* relaxed: of the thread that makes the child */
+}
+
 /* Whether the segment belongs to this process. A vfork child has our memory, but not our pid. */
 static bool is_ourselves(void)
 {
@@ -351,6 +359,8 @@ int lifecycle_attach(const struct ht_attached *a, const char **why)
 		return -EBUSY;
 	lifecycle_unmap();
 	environment_give(a);
+	lifecycle_memory_lent(); /* by a vfork that was not patched */
+	clock_check();
 	signals = signals_block();
 	ht_add_relaxed_32(&state_session, 1);
 	attach_prepare(&t);
@@ -442,6 +452,7 @@ static bool follow_blocked(void)
 	}
 	state_segment = ours;
 	recorder_forked();
+	memory_lent = 0;
 	ignored_forked();
 	parent_unmap(&parents);
 	scans_publish();
@@ -533,24 +544,26 @@ static void end_note(void)
 	attach_release(&state_segment);
 }
 
-void lifecycle_exit(void)
+/* In a launch this takes no system call, since a forbidden one could kill a sandboxed program;
+ * unless a child may be what ends. */
+static void end(bool by_child)
 {
 	int saved = errno;
 
-	if (state_is_on() && is_ourselves())
+	if (state_is_on() && ((state_segment.header->family != 0 && !by_child) || is_ourselves()))
 		end_note();
 	errno = saved;
 }
 
-/* By exit, which a vfork child may not call: in a launch this takes no system call, since a
- * forbidden one could kill a sandboxed program. */
+void lifecycle_exit(void)
+{
+	end(ht_load_relaxed_8(&memory_lent)); /* relaxed: as above */
+}
+
+/* By exit, which a vfork child may not call. */
 static void end_by_exit(void *unused)
 {
-	int saved = errno;
-
-	if (state_is_on() && (state_segment.header->family != 0 || is_ourselves()))
-		end_note();
-	errno = saved;
+	end(false);
 }
 
 /*

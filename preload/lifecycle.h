@@ -32,6 +32,9 @@ void lifecycle_detach(void);
 /* Unmaps the segment and the recorders that this has left. The other threads may run. */
 void lifecycle_unmap(void);
 
+/* A child with our memory may be about to be made: what ends is not always the program. */
+void lifecycle_memory_lent(void);
+
 /* The process is about to end by exit, _exit or quick_exit. */
 void lifecycle_exit(void);
 

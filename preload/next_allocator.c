@@ -103,6 +103,9 @@ static void find_all(void)
 		{ "shmat", (void **)&next.shmat },
 		{ "shmdt", (void **)&next.shmdt },
 		{ "execve", (void **)&next.execve },
+		{ "vfork", (void **)&next.vfork },
+		{ "clone", (void **)&next.clone },
+		{ "prctl", (void **)&next.prctl },
 		{ "malloc_usable_size", (void **)&next.usable_size },
 	};
 

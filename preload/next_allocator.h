@@ -57,6 +57,9 @@ struct next {
 	void *(*shmat)(int, const void *, int);
 	int (*shmdt)(const void *);
 	int (*execve)(const char *, char *const *, char *const *);
+	pid_t (*vfork)(void);
+	int (*clone)(int (*)(void *), void *, int, void *, ...);
+	int (*prctl)(int, ...);
 	size_t (*usable_size)(void *); /* malloc_usable_size; may be missing */
 };
 

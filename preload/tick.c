@@ -16,6 +16,8 @@
 static uint64_t cycles(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
+	if (clock_is_forbidden())
+		return clock_monotonic() * 4;
 	return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
 	uint64_t count, hz;

@@ -101,6 +101,12 @@ def segment_stays(way, mallocs, untouched=True):
     check_equal(process.returncode, 0, way + ": exit status")
 
 
+def launched_runs_on(way):
+    """The end of a child that shares its parent's memory is not the parent's, in a launch, either."""
+    with held([fault_target("fork_ways"), way, "0"], "launched", says=b"ready\n", then=b"done\n") as parent:
+        check(re.search(r"^ *%d running " % parent.pid, listing(), re.M), "%s: not running: %s" % (way, listing()))
+
+
 @row("C3", "a forked child goes on writing into its parent's segment")
 def child_silent():
     mallocs = times(100000, 1000000)
@@ -176,8 +182,9 @@ def child_by_clone():
 
 @row("C5", "vfork and posix_spawn children run in their parent's memory")
 def child_in_our_memory():
-    for way in ("vfork", "vfork_exit"):
+    for way in ("vfork", "vfork_exit", "clone_exit"):
         segment_stays(way, 0, untouched=False)
+        launched_runs_on(way)
         rep = truth_sides([fault_target("fork_ways"), way, "0", "50"])
         check_equal(total(sites_named(rep, "site_shared"), "live_blocks"), 50, "blocks that they left")
     truth_sides([fault_target("fork_ways"), "spawn", "0", str(times(100, 1000))], options=["--no-follow"],

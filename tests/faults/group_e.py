@@ -10,7 +10,7 @@ import signal
 from rows import fault_target, row, run_rows, times
 from proving import (HEAPTOP, LIBRARY, WATCH, Skip, check, check_equal, environment, one_line, report, report_of_segment, run,
                      scratch, segment_files, target)
-from sides import check_sides, held, launched, plain, preloaded, proved_by
+from sides import check_same, check_sides, held, launched, plain, preloaded, proved_by
 from tight import (REFUSED, SHM, as_nobody, check_account, in_cgroup, injected, launched_same, limited,
                    memory_cgroup, mounted, preloaded_same, said, worker)
 
@@ -370,6 +370,14 @@ def clock_forbidden():
     check_account(check_sides(command, status=5), said(run(command)), lost=False)
 
 
+@row("E19a", "the processor's clock is forbidden, and a hook that reads it crashes")
+def cycles_forbidden():
+    for what in ("clock", "strict"):
+        rep = check_sides([fault_target("forbids"), what], status=5)
+        check_equal((rep["totals"]["allocs"], rep["totals"]["live_blocks"]), (40002, 2), what)
+    check_equal(rep["process"]["state"], "exited", "state")
+
+
 @row("E20", "a sandbox that kills on any further system call")
 def sandbox_holds():
     if "--lossless" in WATCH:
@@ -382,6 +390,17 @@ def sandbox_holds():
         rep, line = launched_same(command, plain)
         check(rep, "heaptop refused: " + line)
         check_account(rep, said(plain), lost=how == "errno")
+
+
+@row("E20a", "a sandbox that kills on any system call but the end, at an end without destructors")
+def sandbox_ends():
+    for way in ("_exit", "quick_exit"):
+        alone = plain([fault_target("forbids"), way])
+        check_equal(alone.returncode, 5, way + ": exit status without heaptop")
+        done, rep = launched([fault_target("forbids"), way])
+        check_same(alone, done, way)
+        check_equal((rep["process"]["state"], rep["totals"]["allocs"], rep["totals"]["live_blocks"]),
+                    ("exited", 40002, 2), way)
 
 
 run_rows()

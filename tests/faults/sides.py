@@ -122,9 +122,9 @@ def segment_inside(path):
 
 
 @contextlib.contextmanager
-def held(command, way, env=None, says=b"\n", timeout=60):
-    """Runs COMMAND until it says `says` and waits: a Held. way: "plain", or one of WAYS. A program that
-    says nothing for so long is ended, so that the row fails."""
+def held(command, way, env=None, says=b"\n", then=None, timeout=60):
+    """Runs COMMAND until it says `says` and waits: a Held. way: "plain", or one of WAYS. then: it gets a line
+    and goes on until it says that. A program that says nothing for so long is ended, so that the row fails."""
     place = environment(**(env or {}))
     if way == "preloaded":
         place["LD_PRELOAD"] = preloads(env)
@@ -134,7 +134,10 @@ def held(command, way, env=None, says=b"\n", timeout=60):
                           stderr=subprocess.DEVNULL) as process:
         said = b""
         with deadline.ended_after(process, timeout):
-            while not said.endswith(says):
+            while not said.endswith(then or says):
+                if then and said == says:
+                    process.stdin.write(b"\n")
+                    process.stdin.flush()
                 byte = process.stdout.read(1)
                 check(byte, "%s ended and did not say %r (%s)" % (command[0], says, way))
                 said += byte

@@ -170,6 +170,20 @@ static void by_vfork_exit(void)
 	child_wait(pid, 23);
 }
 
+static int child_on_own_stack(void *unused)
+{
+	(void)unused;
+	child_shared();
+	_exit(24);
+}
+
+static void by_clone_exit(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+
+	child_wait(clone(child_on_own_stack, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL), 24);
+}
+
 static void by_spawn(void)
 {
 	char *const argv[] = { (char[]){ "true" }, NULL };
@@ -185,7 +199,7 @@ static const struct {
 	void (*run)(void);
 } ways[] = { { "fork", by_fork }, { "clone", by_clone }, { "clone3", by_clone3 },
 	{ "daemon", by_double_fork }, { "vfork", by_vfork }, { "vfork_exit", by_vfork_exit },
-	{ "spawn", by_spawn } };
+	{ "clone_exit", by_clone_exit }, { "spawn", by_spawn } };
 
 static void say(const char *word)
 {
