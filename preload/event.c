@@ -27,13 +27,17 @@ static bool is_of_many(uint32_t site)
 }
 
 /* The site's counter if it is the one of the same number, as in a program with one thread, or 0. A
- * guess that holds saves the way through counter_prepare. */
+ * guess that holds saves the way through counter_prepare. It is a branch, not a value computed from
+ * what the counter's line says: that line mostly has to come from memory, and the event goes on
+ * meanwhile. */
 static uint32_t counter_guess(const struct recorder *r, uint32_t site)
 {
-	return site < ht_load_relaxed_32(&state_segment.header->counters) &&
-			       counter_is_own(&r->counters, site, site)
-		       ? site
-		       : 0;
+	if (__builtin_expect(site >= ht_load_relaxed_32(&state_segment.header->counters) ||
+				     !counter_is_own(&r->counters, site, site),
+		    0))
+		return 0;
+	__asm__("" : "+r"(site));
+	return site;
 }
 
 /* The site of the stack in r->unwind, which becomes the path of the thread's last stack. */

@@ -270,7 +270,7 @@ __attribute__((always_inline)) static inline struct stack_cache_leaf *leave(
 			at = tail_reached(&at, &next, tail_compare(&next));
 			continue;
 		}
-		if (__builtin_expect(g->limits != 0, 0) && (g->blind || begin != 0))
+		if (__builtin_expect(g->blind, 0))
 			return NULL;
 		g->use.exits++;
 		child = exit_find(g, r, word, *now);
@@ -565,7 +565,9 @@ struct stack_cache_leaf *stack_cache_keep(
 		g->use.again++;
 	else
 		g->use.news++;
-	if (u->repeatable && u->guard_count != 0 && u->guard_count <= COUNT_MAX && site != 0 &&
+	g->use.frames += u->count - u->kept;
+	if (!stack_memory_stays(g) && u->repeatable && u->guard_count != 0 &&
+		u->guard_count <= COUNT_MAX && site != 0 &&
 		stack_memory_room(g, record_words(u->guard_count, true, UNPINNED_MAX)))
 		r = remember(g, u, stack_cache_key(u->frame, function), site);
 	g->stop.known = false;

@@ -8,11 +8,12 @@
  * More memory helps only where stacks come again that were forgotten: those that made no new site.
  * A program whose stacks are mostly new stays at WORDS_KEEP. One whose stacks come again, but do
  * not all fit, would forget each just before it comes: there the memory stays as it is for as long
- * as it serves, judged by the stacks found since. Where stacks part from each other so often that a
- * search takes longer than to unwind what is new, more memory would not help either.
+ * as it serves, judged by the stacks found since.
  *
  * What is remembered may be of no use at all. Then nothing more is, and exits are not searched:
- * each would be a miss of the processor's caches. Every now and then the memory finds out again.
+ * each would be a miss of the processor's caches. So it is where a search leads through many exits,
+ * as in a recursion: to unwind what differs from the stack before takes less time. Every now and
+ * then the memory finds out again.
  */
 #include "preload/stack_memory.h"
 
@@ -26,6 +27,7 @@
 #include "shm/private.h"
 
 #define WORDS_FIRST (1u << 12) /* 32 KB: what short programs need */
+#define WORDS_DEEP  (1u << 17) /* 1 MB: an exit is a miss of the processor's first caches */
 #define WORDS_KEEP  (1u << 19) /* 4 MB: some ten thousand stacks */
 #define WORDS_MAX   (1u << 21) /* 16 MB: of a larger one each access misses the caches */
 #define WORDS_HUGE  (1u << 20) /* from here on huge pages are worth their zeroing */
@@ -39,8 +41,8 @@
 
 #define AGAIN_PART	1u /* stacks that come again to each new one: growing pays */
 #define SERVES_PART	16u /* stacks that miss to each found: the memory is of no use */
-#define DEEP		2u /* exits to a search */
-#define SHALLOW_FILLS	7u /* one filling in eight finds out whether stacks still part so often */
+#define DEEP		3u /* exits to a search */
+#define NEAR		4u /* frames to a stack: so many are unwound in the time of DEEP exits */
 #define AGAIN_SOON_PART 8u /* of a window: stacks that come again end a time of new ones */
 #define PATIENCE_MAX	15u /* a full memory stays so many times what filling it takes */
 
@@ -117,7 +119,7 @@ void stack_memory_forget_all(struct stack_cache *g)
 	memset(g->exits, 0, exit_slots(g->words) * sizeof(*g->exits));
 	ht_fence_handler(); /* a handler that leaves before this forgets less */
 	g->used = used_at_first;
-	g->shallow = g->blind = false;
+	g->blind = g->deep = false;
 	g->use = (struct stack_cache_use){ 0 };
 }
 
@@ -210,7 +212,7 @@ static bool comes_again(const struct stack_cache *g)
  * caches, and what differs from the stack before is unwound again in less time. */
 static bool is_deep(const struct stack_cache *g)
 {
-	return g->words >= WORDS_KEEP && comes_again(g) && g->use.exits > DEEP * g->use.searches;
+	return g->words >= WORDS_DEEP && !g->apart && g->use.exits > DEEP * g->use.searches;
 }
 
 /* Whether what the full memory holds still comes. */
@@ -226,6 +228,16 @@ static bool is_useless(const struct stack_cache *g)
 	return g->words >= WORDS_KEEP && !comes_again(g) && !serves(g);
 }
 
+/* A memory was filled for the first time since it was empty or grew. What takes many exits is to be
+ * unwound for as long as it took to fill the memory, hits included. */
+static void filled(struct stack_cache *g)
+{
+	g->deep = is_deep(g);
+	g->window = misses(&g->use) + (g->deep ? g->use.found : 0);
+	g->patience = g->patience < PATIENCE_MAX ? 2 * g->patience + 1 : g->patience;
+	g->windows = 0;
+}
+
 /* At the first record without room, and after each further `window` misses: whether to leave the
  * memory as it is. Other stacks would perhaps serve better: it forgets all to find out, and less
  * often each time that what came then did not fit either, or was new. */
@@ -233,58 +245,34 @@ static bool stays(struct stack_cache *g)
 {
 	bool again = comes_again(g), useless = is_useless(g);
 
-	if (!g->full) {
-		g->window = misses(&g->use);
-		g->patience = g->patience < PATIENCE_MAX ? 2 * g->patience + 1 : g->patience;
-		g->windows = 0;
-	}
+	if (!g->full)
+		filled(g);
+	else if (g->deep)
+		g->apart = g->use.frames > NEAR * misses(&g->use);
+	g->deep = g->deep && !g->apart;
 	/* A memory just filled has not shown yet what it serves. */
-	g->blind = useless || (g->full && !serves(g));
-	g->full = (useless || (again && (!g->full || g->shallow || serves(g)))) &&
+	g->blind = g->deep || useless || (g->full && !serves(g));
+	/* Where all were new it is to be judged as soon as stacks come again. */
+	g->again_most = g->blind && !g->deep ? g->window / AGAIN_SOON_PART : UINT64_MAX;
+	g->full = (g->deep || useless || (again && (!g->full || serves(g)))) &&
 		  g->windows++ < g->patience;
-	if (!again && !useless)
+	if (!again && !useless && !g->deep)
 		g->patience = 0;
 	g->use = (struct stack_cache_use){ 0 };
 	return g->full;
 }
 
-/* Whether a full memory is to be judged: after a window, or as soon as stacks come again where all
- * were new. */
-static bool is_due(const struct stack_cache *g)
-{
-	return misses(&g->use) >= g->window ||
-	       (g->blind && !g->shallow && g->use.again > g->window / AGAIN_SOON_PART);
-}
-
-/* Forgets all. Where stacks part too often they still will, as long as they come again: exits of
- * exits are tried anew only after some fillings. */
-static void begin_anew(struct stack_cache *g, bool again)
-{
-	bool shallow = g->shallow && again && g->shallow_fills < SHALLOW_FILLS;
-
-	g->shallow_fills++;
-	stack_memory_forget_all(g);
-	g->shallow = shallow;
-}
-
 bool stack_memory_room(struct stack_cache *g, uint64_t words)
 {
-	bool again;
-
-	if (g->full ? !is_due(g) : g->used + words <= g->words)
+	if (g->full ? stack_memory_stays(g) : g->used + words <= g->words)
 		return !g->full;
-	if (is_deep(g)) {
-		g->shallow = true;
-		g->shallow_fills = 0;
-	}
-	if (!g->shallow && !g->blind && (g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
+	if (!g->blind && (g->words < WORDS_KEEP || comes_again(g)) && !is_deep(g) && grow(g)) {
 		g->full = false;
 		g->patience = 0;
 		return true;
 	}
-	again = comes_again(g);
 	if (stays(g))
 		return false;
-	begin_anew(g, again);
+	stack_memory_forget_all(g);
 	return true;
 }

@@ -70,6 +70,7 @@ struct stack_cache_use {
 	uint64_t found; /* stacks found behind an exit or a tail */
 	uint64_t searches; /* for a stack behind an exit, */
 	uint64_t exits; /* and exits that these led through */
+	uint64_t frames; /* of stacks unwound, without those shared with the one before */
 };
 
 /* What a viewer is shown of the memory: words of the segment, of all threads together. */
@@ -92,16 +93,12 @@ struct stack_cache {
 	struct stack_cache_last last, previous;
 	struct stack_cache_use use;
 	bool full; /* nothing more is remembered, */
-	union {
-		struct {
-			bool shallow; /* exits of exits are not followed, */
-			bool blind; /* nor any: hardly any stack is found behind one */
-		};
-		uint16_t limits; /* either */
-	};
-	uint8_t shallow_fills; /* fillings since `shallow` was found to be best */
+	bool blind; /* and exits are not followed: hardly any stack is found, */
+	bool deep; /* or searches lead through too many; */
+	bool apart; /* but stacks are too far from each other to be unwound instead */
 	uint32_t windows, patience; /* since so many judgements, and at most so many */
-	uint64_t window; /* stacks unwound from one to the next */
+	uint64_t window; /* stacks unwound from one to the next, */
+	uint64_t again_most; /* or of those, stacks that come again */
 	struct stack_cache_shown shown;
 	struct stack_cache_leaf spare; /* for a stack that cannot be remembered */
 };
@@ -112,6 +109,13 @@ bool stack_memory_start(struct stack_cache *g, struct stack_cache_shown shown);
 void stack_memory_end(struct stack_cache *g, bool shown_too);
 /* In a forked child, which has no threads yet: nothing counts towards the bound. */
 void stack_memory_forked(void);
+
+/* Whether nothing is to be remembered, without any doubt. */
+static inline bool stack_memory_stays(const struct stack_cache *g)
+{
+	return g->full && (uint64_t)g->use.news + g->use.again < g->window &&
+	       g->use.again <= g->again_most;
+}
 
 /* Makes room for a record of so many words. False: it is not to be remembered. All records may be
  * forgotten then; g->stop is unknown. */

@@ -155,6 +155,7 @@ struct tally {
 static uint32_t sites_seen;
 static bool handlers_leave; /* now and then, after the unwinder, and never return */
 static bool rechecks; /* stacks that are found are unwound, too */
+static bool are_near; /* each shares all but a frame with the one unwound before */
 
 /* One allocation. */
 static void allocate(struct stack_cache *g, uint32_t function, struct tally *tally)
@@ -171,6 +172,7 @@ static void allocate(struct stack_cache *g, uint32_t function, struct tally *tal
 	if (again) {
 		stack_cache_unwinding(g);
 		u.shared = shared_with_last(&u);
+		u.kept = are_near ? u.count - 1 : 0;
 		if (handlers_leave && random_below(10) == 0)
 			return;
 	}
@@ -567,6 +569,14 @@ static void parts_often(unsigned number)
 	stack_make(0x4000, 50);
 }
 
+/* One that parts from others wherever it can: each word is one of two. */
+static void parts_always(unsigned number)
+{
+	seed = mix(number, 1);
+	for (unsigned i = 1; i < STACK_WORDS; i++)
+		stack[i] = 0x4000 + i * 16 + random_below(2) * 4096;
+}
+
 /* One that parts from all others at its second word. */
 static void parts_once(unsigned number)
 {
@@ -636,25 +646,44 @@ TEST(new_stacks_are_let_pass)
 TEST(deep_searches_take_no_more)
 {
 	struct stack_cache g = guards_made();
-	unsigned fills, found = 0;
+	unsigned found = 0;
+	uint64_t used, times;
 
-	for (unsigned turn = 0; turn < 6 && !g.shallow; turn++)
-		numbered_by(&g, 0, MANY, parts_often);
-	CHECK(g.shallow);
-	CHECK_INT(g.words, WORDS_KEEP);
-	numbered_by(&g, 0, MANY, parts_often);
-	CHECK_INT(g.words, WORDS_KEEP);
-	/* As long as they come again, to forget all does not mean to try it again. */
-	fills = g.shallow_fills;
-	for (unsigned turn = 0; turn < 20 && g.shallow_fills == fills; turn++)
-		numbered_by(&g, 0, MANY / 4, parts_often);
-	CHECK_INT(g.shallow_fills, fills + 1);
-	CHECK(g.shallow);
+	are_near = true;
+	for (unsigned i = 0; i < MANY && !g.deep; i += 100)
+		numbered_by(&g, i, 100, parts_always);
+	CHECK(g.deep);
+	CHECK_INT(g.words, WORDS_DEEP);
+	/* For as long as filling the memory took. */
+	used = g.used;
+	times = forgotten;
+	numbered_by(&g, 0, (unsigned)g.window / 2, parts_always);
+	CHECK(g.blind);
+	CHECK_INT(g.used, used);
+	CHECK_INT(forgotten, times);
 	/* Others come: they are remembered in the end. */
 	for (unsigned turn = 0; turn < 20 * (PATIENCE_MAX + 1) && found < MANY / 20 - MANY / 400;
 		turn++)
 		found = numbered(&g, MANY, MANY / 20);
 	CHECK(found >= MANY / 20 - MANY / 400);
+	CHECK(!g.deep);
+	are_near = false;
+	stack_memory_end(&g, true);
+}
+
+/* Unless each is far from the one before, so that all of it must be unwound. */
+TEST(deep_searches_go_on_where_stacks_are_apart)
+{
+	struct stack_cache g = guards_made();
+
+	for (unsigned i = 0; i < MANY && !g.apart; i += 100)
+		numbered_by(&g, i, 100, parts_always);
+	CHECK(g.apart);
+	CHECK(!g.deep);
+	for (unsigned turn = 0; turn < 3; turn++)
+		numbered_by(&g, 0, MANY, parts_always);
+	CHECK(!g.deep);
+	CHECK(g.words > WORDS_DEEP);
 	stack_memory_end(&g, true);
 }
 
@@ -788,6 +817,7 @@ int main(void)
 	RUN(new_stacks_are_let_pass);
 	RUN(stacks_that_come_again_take_more);
 	RUN(deep_searches_take_no_more);
+	RUN(deep_searches_go_on_where_stacks_are_apart);
 	RUN(all_threads_have_one_bound);
 	RUN(memory_is_refused);
 	RUN(full_memory_that_serves_no_more);
