@@ -11,15 +11,17 @@
 
 #include "src/proc/proc.h"
 #include "src/read/read.h"
+#include "src/util/array.h"
 #include "src/util/text.h"
 
 #define ANCESTORS_MAX 16u /* levels searched upward for a recorded process */
 #define PIDFDS_MAX    256u /* descriptors held to learn how processes end */
 
 struct launch_processes {
-	/* Entries never move, and are sorted by no key: a launch has some hundreds at most. */
-	struct launch_process *entry[LAUNCH_PROCESSES_MAX];
-	size_t count;
+	/* Entries never move, and are sorted by no key: a launch mostly has some hundreds at most.
+	 */
+	struct launch_process **entry;
+	size_t count, room;
 	unsigned pidfds;
 	uint64_t forgotten; /* ended ones that are not kept */
 	uint64_t peak_bytes; /* the highest sum of live bytes at a tick */
@@ -45,6 +47,8 @@ void launch_processes_free(struct launch_processes *l)
 		pidfd_close(l, l->entry[i]);
 		free(l->entry[i]);
 	}
+	if (l)
+		free(l->entry);
 	free(l);
 }
 
@@ -243,28 +247,43 @@ static void forget(struct launch_processes *l, size_t at)
 	l->forgotten++;
 }
 
-/* Room for one more: the one that ended and had the lowest peak goes. */
-static bool room_make(struct launch_processes *l)
+/* Of many, the one that ended and had the lowest peak goes. Those that run are in the sums: they
+ * stay, however many. */
+static void excess_forget(struct launch_processes *l)
 {
 	size_t least = l->count;
 
 	if (l->count < LAUNCH_PROCESSES_MAX)
-		return true;
+		return;
 	for (size_t i = 0; i < l->count; i++)
 		if (l->entry[i]->ended &&
 			(least == l->count ||
 				l->entry[i]->peak_bytes < l->entry[least]->peak_bytes))
 			least = i;
-	if (least == l->count)
-		return false;
-	forget(l, least);
-	return true;
+	if (least < l->count)
+		forget(l, least);
+}
+
+/* A place for one more, NULL: no memory. */
+static struct launch_process *entry_add(struct launch_processes *l)
+{
+	struct launch_process **grown, *p;
+
+	excess_forget(l);
+	grown = array_grow(l->entry, l->count, &l->room, sizeof(struct launch_process *));
+	if (!grown)
+		return NULL;
+	l->entry = grown;
+	p = calloc(1, sizeof(*p));
+	if (p)
+		l->entry[l->count++] = p;
+	return p;
 }
 
 static struct launch_process *add(
 	struct launch_processes *l, uint64_t id, const struct target_segment *t)
 {
-	struct launch_process *p = room_make(l) ? calloc(1, sizeof(*p)) : NULL;
+	struct launch_process *p = entry_add(l);
 
 	if (!p)
 		return NULL;
@@ -275,7 +294,6 @@ static struct launch_process *add(
 		.elsewhere = t->state == TARGET_ELSEWHERE,
 		.status = -1 };
 	pidfd_open_of(l, p);
-	l->entry[l->count++] = p;
 	return p;
 }
 

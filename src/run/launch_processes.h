@@ -12,7 +12,8 @@
 
 struct launch_processes;
 
-/* Processes that are kept; of those that ended, the ones with the highest peaks. */
+/* Processes that are kept: those that run, however many, and of those that ended the ones with the
+ * highest peaks, as far as there is room. */
 #define LAUNCH_PROCESSES_MAX 512u
 
 struct launch_process {

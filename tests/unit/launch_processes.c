@@ -180,6 +180,24 @@ TEST(only_so_many_are_kept)
 	CHECK_INT(launch_processes_all(NULL, &all), 0);
 }
 
+TEST(all_that_run_are_summed)
+{
+	struct snap_launch sum;
+
+	l = launch_processes_new();
+	made.s.header->state = HT_STATE_RUNNING;
+	for (unsigned i = 0; i < LAUNCH_PROCESSES_MAX + 40; i++) {
+		struct target_segment t = segment(PID_GONE + (pid_t)i, 0, TARGET_ELSEWHERE);
+
+		launch_processes_note(l, &t);
+	}
+	sum = launch_processes_sum(l, 0);
+	CHECK_INT(sum.running, LAUNCH_PROCESSES_MAX + 40);
+	CHECK_INT(sum.live_bytes, (LAUNCH_PROCESSES_MAX + 40) * live());
+	launch_processes_free(l);
+	made.s.header->state = HT_STATE_EXITED;
+}
+
 int main(void)
 {
 	made_open(&made, &fixture_identity);
@@ -190,6 +208,7 @@ int main(void)
 	RUN(what_the_viewer_itself_has_waited_for);
 	RUN(images_of_one_process_are_one);
 	RUN(only_so_many_are_kept);
+	RUN(all_that_run_are_summed);
 	made_close(&made);
 	return check_end();
 }
