@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/proc/proc.h"
@@ -109,6 +110,28 @@ static bool is_rewritten(const struct command *c)
 	       strcmp(c->line, c->exe) != 0;
 }
 
+/* A program of several names (redis-server is redis-check-rdb) does what its own name in the
+ * command line says, also in front of a state ("nginx: worker"). *exe becomes that, if it lies
+ * beside. */
+static void name_restore(struct command *c, pid_t pid)
+{
+	const char *slash = strrchr(c->exe, '/'), *name = c->line;
+	size_t n = strcspn(name, " :");
+	char path[PATH_MAX], exe[40], there[PATH_MAX + 40];
+	struct stat is, its;
+	int bytes;
+
+	if (!slash || n == 0 || memchr(name, '/', n))
+		return;
+	bytes = snprintf(
+		path, sizeof(path), "%.*s/%.*s", (int)(slash - c->exe), c->exe, (int)n, name);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path);
+	if (bytes < (int)sizeof(path) && stat(exe, &is) == 0 && stat(there, &its) == 0 &&
+		is.st_dev == its.st_dev && is.st_ino == its.st_ino)
+		memcpy(c->exe, path, (size_t)bytes + 1);
+}
+
 /* The program: as it was called, if that is a path or a name that a shell finds again. */
 static const char *program(const struct command *c)
 {
@@ -135,6 +158,8 @@ int start_command(pid_t pid, char *out, size_t cap)
 	int rc = command_read(pid, &c);
 	size_t used = (size_t)snprintf(out, cap, "%s", PREFIX);
 
+	if (rc == 0)
+		name_restore(&c, pid);
 	if (rc == 0) {
 		const char *first = program(&c);
 		const char *at = c.line + strlen(c.line) + 1, *end = c.line + c.bytes;

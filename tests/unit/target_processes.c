@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "src/target/processes.h"
@@ -221,6 +222,28 @@ TEST(a_rewritten_command_line)
 	stop(pid);
 }
 
+/* One file that does different things by different names. */
+TEST(a_program_of_several_names)
+{
+	char folder[] = "/tmp/heaptop-names-XXXXXX", make[256], server[64], want[128];
+	pid_t pid;
+
+	CHECK(mkdtemp(folder));
+	snprintf(make, sizeof(make), "cp /bin/sleep %s/tool && ln -s tool %s/server", folder,
+		folder);
+	CHECK_INT(system(make), 0);
+	snprintf(server, sizeof(server), "%s/server", folder);
+	pid = start_at(NULL, server, ARGV(WORD("server"), WORD("300")));
+	CHECK_STR(command_of(pid), "heaptop -- server 300");
+	stop(pid);
+	pid = start_at(NULL, server, ARGV(WORD("server of 300"), WORD("300")));
+	snprintf(want, sizeof(want), "heaptop -- %s 300", server);
+	CHECK_STR(command_of(pid), want);
+	stop(pid);
+	snprintf(make, sizeof(make), "rm -r %s", folder);
+	CHECK_INT(system(make), 0);
+}
+
 TEST(a_command_that_does_not_fit)
 {
 	char small[20];
@@ -239,6 +262,7 @@ int main(void)
 	RUN(words_of_a_shell);
 	RUN(how_to_start_it);
 	RUN(a_rewritten_command_line);
+	RUN(a_program_of_several_names);
 	RUN(a_command_that_does_not_fit);
 	return check_end();
 }
