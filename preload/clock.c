@@ -13,17 +13,11 @@
 #include "shm/history.h"
 #include "shm/live_entry.h"
 
-static uint8_t is_forbidden;
+uint8_t clock_forbidden;
 
 void clock_forbid(void)
 {
-	/* Relaxed: of the thread that is about to forbid it; later threads are born after that. */
-	ht_store_relaxed_8(&is_forbidden, 1);
-}
-
-bool clock_is_forbidden(void)
-{
-	return __builtin_expect(ht_load_relaxed_8(&is_forbidden), 0);
+	ht_store_relaxed_8(&clock_forbidden, 1); /* relaxed: clock_is_forbidden */
 }
 
 void clock_check(void)
@@ -47,12 +41,16 @@ static uint64_t read_clock(clockid_t id)
 
 uint64_t clock_monotonic(void)
 {
-	return read_clock(clock_is_forbidden() ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC);
+	if (clock_is_forbidden())
+		return read_clock(CLOCK_MONOTONIC_COARSE);
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t clock_realtime(void)
 {
-	return read_clock(clock_is_forbidden() ? CLOCK_REALTIME_COARSE : CLOCK_REALTIME);
+	if (clock_is_forbidden())
+		return read_clock(CLOCK_REALTIME_COARSE);
+	return read_clock(CLOCK_REALTIME);
 }
 
 void clock_publish(void)
