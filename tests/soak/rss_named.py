@@ -157,6 +157,8 @@ def postgres():
             for pid, line in served:
                 named(line, pid, HEAPTOP_DIR=folder)
             client.stdin.close()
+        process.send_signal(signal.SIGINT)  # it leaves no shared memory then
+        process.wait(60)
 
 
 def asked(client, text):
