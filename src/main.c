@@ -70,7 +70,7 @@ static int core_file_open(struct options *o)
 	if (o->account)
 		return failure_print_reason(o->account, "only a core file takes a segment");
 	if (o->leak_check && !o->event_format)
-		return failure_print_reason("--leak-check", "the file of -r must be a core file");
+		return failure_print_reason("--leak-check", "with -r, this requires a core file");
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int run_all(void *ctx)
 		return trace_command_run(&o);
 	if (o.event_format && file_kind_of(o.file) != FILE_KIND_EVENTS)
 		return failure_print_reason(
-			"--format", "the file of -r must be a recording of events");
+			"--format", "with -r, this requires a recording of events");
 	if (o.headless)
 		return record_run(&o);
 	status = core_file_open(&o);

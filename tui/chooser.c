@@ -238,7 +238,7 @@ static void take(struct chooser *c)
 	if (c->marks || c->list.count)
 		c->end = CHOOSER_TAKEN;
 	else
-		snprintf(c->said, sizeof(c->said), "there is no process to choose");
+		snprintf(c->said, sizeof(c->said), "no process to choose from");
 }
 
 static void key_acts(struct chooser *c, int key)

@@ -211,8 +211,9 @@ static const char *empty_text(const struct ui *ui, const struct snap_leaks *l)
 		return l->no_contents;
 	if (state_of(ui)->failed)
 		return state_of(ui)->failed;
-	return l && l->contents ? "no block is a copy of another, and none is zeros"
-				: "not read: U reads what is in blocks, from a copy of the program";
+	return l && l->contents
+		       ? "no block is a copy of another, and none is zeros"
+		       : "not read yet: U reads the contents of blocks from a copy of the program";
 }
 
 static void find_twins(struct ui *ui, const struct snap_leaks *l)

@@ -244,7 +244,7 @@ static void nothing_draw(const struct ui *ui, const struct event_lines *e)
 	if (!e)
 		text = "the events of this site are no longer followed; Esc goes back";
 	else if (e->error)
-		text = "the events of this program cannot be read";
+		text = "events of this program are not available";
 	else if (!ui_program_runs(ui))
 		text = "the program has ended: no more events will come";
 	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, text);

@@ -111,7 +111,7 @@ const char *option_far_finish(struct options *o)
 	const struct options_far *f = &o->far;
 
 	if (f->via && f->url)
-		return "--via and a place on another machine exclude each other";
+		return "--via cannot be combined with an address (ssh://, unix:, tcp://)";
 	if (f->via) {
 		const char *conflict = via_finish(o);
 

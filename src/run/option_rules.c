@@ -85,7 +85,7 @@ static const struct rule {
 		"--headless excludes -b, --report and the options of the screen" },
 	{ AT, LIVE_FRAMES | LIVE_SCREEN | OTHER_MODE, 0,
 		"--at requires -r FILE, --diff or a report" },
-	{ BATCH, REPORT, 0, "-b and --report exclude each other" },
+	{ BATCH, REPORT, 0, "-b and --report cannot be combined" },
 	{ TREE, BATCH | REPORT, 0, "-t applies only to the screen: not with -b or --report" },
 	{ SCREEN_ONLY, BATCH | REPORT | OTHER_MODE, 0,
 		"--readonly, --script and --source-path apply only to the screen" },

@@ -159,9 +159,7 @@ int profile_find(const char *name, bool no_file, struct profile *out, char *why,
 	if (rc == -ENOENT)
 		rc = built_in_find(name, out);
 	if (rc == -ENOENT)
-		snprintf(why, cap,
-			"there is no such profile%s (\"--profile help\" lists those that there "
-			"are)",
+		snprintf(why, cap, "no such profile%s (\"--profile help\" lists them)",
 			no_file ? " without the settings file" : "");
 	return rc ? -EINVAL : 0;
 }

@@ -114,7 +114,7 @@ static int user_become(const char *name)
 	const struct passwd *p = getpwnam(name);
 
 	if (!p)
-		return failure_print_reason(name, "there is no such user");
+		return failure_print_reason(name, "no such user");
 	if (initgroups(name, p->pw_gid) != 0 || setgid(p->pw_gid) != 0 || setuid(p->pw_uid) != 0)
 		return failure_print_errno("cannot run as another user", -errno);
 	return 0;

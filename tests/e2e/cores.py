@@ -337,7 +337,7 @@ def together():
         check_same(report_of("-r", path, copy), live)
         check("is not the segment of" in refusal("-r", path, segment_of(other.pid)), "another process's segment")
         check("only a core file takes a segment" in refusal("-r", copy, copy), "a segment after a segment")
-        check("must be a core file" in refusal("-r", copy, "--leak-check"), "a scan of a segment")
+        check("requires a core file" in refusal("-r", copy, "--leak-check"), "a scan of a segment")
         libc, exe = build_id_in(copy, program.pid, "libc.so.6"), build_id_in(copy, program.pid, "leaks")
         for what, at in (("it started at another time", 32), ("image 16 of the process, and the core is of image 0", 40),
                          ("libc.so.6 has another build-id", libc), ("leaks has another build-id", exe),

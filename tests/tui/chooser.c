@@ -203,7 +203,7 @@ TEST(a_filter)
 	CHECK(has("no process matches the filter"));
 	press("\r\r");
 	CHECK_INT(c.end, CHOOSER_OPEN);
-	CHECK(has("there is no process to choose"));
+	CHECK(has("no process to choose from"));
 	close_screen();
 }
 

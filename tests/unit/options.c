@@ -247,7 +247,7 @@ TEST(report_and_format)
 	p = PARSE("--fail-on", "unfreed", "-b", "x");
 	CHECK_INT(p.status, -1);
 	CHECK(!p.o.report);
-	CHECK(refused(PARSE("-b", "--report", "x"), "exclude each other"));
+	CHECK(refused(PARSE("-b", "--report", "x"), "cannot be combined"));
 	CHECK(refused(PARSE("-o", "f", "x"), "-o requires"));
 	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "requires a COMMAND"));
 }
