@@ -192,6 +192,9 @@ static void rule_fill(struct inner_patching *p, const struct inner_symbol *s, st
 		e->function = e->number ? patched_function(&state_segment, e->number) : HT_FN_NONE;
 	if (s->name->is_plain && is_named(s->name, "malloc"))
 		has_malloc = true;
+	if (s->name->is_plain && is_named(s->name, "malloc") && e->is_foreign &&
+		p->object->is_executable)
+		wrong_free_bypassed();
 }
 
 static void entry_fill(

@@ -16,12 +16,18 @@
 #define THOROUGH_MOST 10000u
 
 static uint32_t missed; /* 1: a block was allocated before recording began */
+static uint32_t bypassed; /* 1: blocks may come without a call that is recorded */
 static uint32_t searches;
 static uint64_t settled; /* tick from which on every block that is born is recorded */
 
 void wrong_free_missed(void)
 {
 	ht_store_relaxed_32(&missed, 1);
+}
+
+void wrong_free_bypassed(void)
+{
+	ht_store_relaxed_32(&bypassed, 1);
 }
 
 /* An allocation that began before the jumps were there ends soon, or after a long preemption. */
@@ -80,13 +86,13 @@ static bool was_block(uint64_t addr, struct live_block *b)
 	return former_find(addr, &b->counter);
 }
 
-/* An untracked block may have been at a former one's place. */
+/* An untracked block, or one that is not recorded, may have been at a former one's place. */
 static bool is_double(uint64_t addr, struct wrong_free *out)
 {
 	struct live_block b;
 
 	if (ht_load_relaxed_64(&state_segment.header->untracked_blocks) != 0 ||
-		!was_block(addr, &b))
+		ht_load_relaxed_32(&bypassed) != 0 || !was_block(addr, &b))
 		return false;
 	out->kind = HT_WRONG_DOUBLE;
 	out->first_site = freed_site(addr);

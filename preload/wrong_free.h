@@ -12,6 +12,9 @@
 
 /* A block was allocated that is not recorded: an unknown free may be of that. */
 void wrong_free_missed(void);
+/* The program's own code may allocate without calling what is recorded: it has malloc inside. So a
+ * free of what was freed before may be of a block that is not recorded. */
+void wrong_free_bypassed(void);
 /* Recording begins in the middle of the program's life: blocks from before are no wrong frees, nor
  * are those that threads were just allocating. */
 void wrong_free_attached(void);

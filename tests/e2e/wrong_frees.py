@@ -203,4 +203,11 @@ def forked():
     check_equal([c["totals"]["unknown_frees"] for c in rep["children"]], [1], "the child's frees of its parent's")
 
 
+@case("blocks that inlined code of the program's own malloc makes are not freed twice")
+def inlined():
+    done, rep, found = wrong_frees(program=target("malloc_inside"))
+    check_equal((done.returncode, found), (0, []), "status, wrong frees")
+    check_equal((rep["totals"]["allocs"], rep["totals"]["unknown_frees"]), (10, 10), "allocations, unknown frees")
+
+
 run_cases()

@@ -52,7 +52,7 @@ $(B)/tests/targets/exit_matrix: private TARGET_CFLAGS += -Wl,--no-as-needed \
 $(B)/tests/targets/exit_matrix_cxx: private TARGET_CXXFLAGS += -fno-omit-frame-pointer
 
 # Its allocator is seen by the libraries it loads.
-$(B)/tests/targets/own_malloc: TARGET_CFLAGS += -rdynamic -fno-builtin
+$(B)/tests/targets/own_malloc $(B)/tests/targets/malloc_inside: TARGET_CFLAGS += -rdynamic -fno-builtin
 
 # The same for mapped memory.
 TEST_EXTRA += $(B)/tests/targets/plugin/map_logger.so
