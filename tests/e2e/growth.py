@@ -36,7 +36,7 @@ def growers():
     for step in "123":
         with open(screen + "." + step, encoding="utf-8") as f:
             text = f.read()
-        selected = re.search(r"^>.* (\w+) +growers.c:\d+ *$", text, re.M)
+        selected = re.search(r"^>.* (\w+)(?: ‹\S+›)? +growers.c:\d+ *$", text, re.M)
         check(selected, text)
         walked.append((selected.group(1), text))
     check_equal([name for name, _ in walked], ["leak", "queue", "queue"], "the walk")
@@ -49,7 +49,7 @@ def growers():
     for i, rows in enumerate(leaks):
         with open("%s.%d" % (screen, 4 + i), encoding="utf-8") as f:
             text = f.read()
-        rows.update(re.findall(r"^[ >](\w+) .* (?:sure|likely|maybe) +(\w+) +growers.c:\d+ *$", text, re.M))
+        rows.update(re.findall(r"^[ >](\w+) .* (?:sure|likely|maybe) +(\w+)(?: ‹\S+›)? +growers.c:\d+ *$", text, re.M))
         check(i or "not scanned yet (L)" in text, text)
     check_equal(leaks[0], {("growing", "leak"), ("growing", "queue")}, "before a scan")
     check_equal(leaks[1], {("definite", "leak"), ("growing", "queue")}, "after a scan")

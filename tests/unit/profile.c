@@ -32,7 +32,7 @@ TEST(profiles)
 
 TEST(profiles_refused)
 {
-	CHECK(refused(PARSE("--profile", "nosuch", "x"), "--profile nosuch: there is no such"));
+	CHECK(refused(PARSE("--profile", "nosuch", "x"), "--profile nosuch: no such profile"));
 	CHECK(refused(PARSE("--profile", "server", "--leak-check", "x"),
 		"with --profile server: --leak-check requires every block"));
 	CHECK(refused(PARSE("--profile", "ci"), "with --profile ci: nothing to watch"));
