@@ -7,11 +7,15 @@
 #ifndef TESTS_UNIT_HEAP_ACCOUNT_H
 #define TESTS_UNIT_HEAP_ACCOUNT_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -224,6 +228,41 @@ static int child(const char *what, int account_fd, int ready_fd)
 static struct account *account;
 static int child_fd; /* of the other end of the child's `ready_fd` */
 
+/* Whether each of its threads sleeps: one that was only woken from the barrier has yet to leave it.
+ */
+static bool child_rests(pid_t pid)
+{
+	char path[300], stat[512] = "";
+	const struct dirent *e;
+	bool rests = true;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	CHECK(d != NULL);
+	while (d && (e = readdir(d))) {
+		FILE *f;
+
+		if (*e->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", (int)pid, e->d_name);
+		f = fopen(path, "re");
+		if (f && fgets(stat, sizeof(stat), f))
+			rests &= strstr(stat, ") S ") || strstr(stat, ") Z ");
+		if (f)
+			fclose(f);
+	}
+	if (d)
+		closedir(d);
+	return rests;
+}
+
+static void child_rest_await(pid_t pid)
+{
+	while (!child_rests(pid))
+		usleep(1000);
+}
+
 static pid_t child_start(const char *what)
 {
 	int ready[2], fd = memfd_create("account", 0);
@@ -245,6 +284,7 @@ static pid_t child_start(const char *what)
 	CHECK(read(ready[0], &byte, 1) == 1);
 	child_fd = ready[0];
 	close(fd);
+	child_rest_await(pid);
 	return pid;
 }
 
@@ -257,12 +297,13 @@ static void child_end(pid_t pid)
 }
 
 /* Has the child map a segment's file. */
-static inline void child_maps(const char *path)
+static inline void child_maps(pid_t pid, const char *path)
 {
 	char byte;
 
 	CHECK(write(child_fd, path, strlen(path)) == (ssize_t)strlen(path));
 	CHECK(read(child_fd, &byte, 1) == 1);
+	child_rest_await(pid);
 }
 
 /* In main: what the process that was executed again does. */

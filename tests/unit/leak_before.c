@@ -33,7 +33,7 @@ static void begin(const char *what)
 	snprintf(path, sizeof(path), "%s/heaptop-test.%d", check_memory(), (int)pid);
 	CHECK_INT(rename(made.path, path), 0);
 	snprintf(made.path, sizeof(made.path), "%s", path);
-	child_maps(made.path);
+	child_maps(pid, made.path);
 	reader = made_read(&made);
 }
 
