@@ -15,7 +15,8 @@
 #include "src/proc/proc.h"
 #include "src/util/text.h"
 
-#define PREFIX "heaptop -- "
+#define PREFIX	  "heaptop -- "
+#define NAMED_MAX 1024 /* bytes of a path that names a program of several names */
 
 /* ---- one word ----------------------------------------------------------------------------- */
 
@@ -117,7 +118,7 @@ static void name_restore(struct command *c, pid_t pid)
 {
 	const char *slash = strrchr(c->exe, '/'), *name = c->line;
 	size_t n = strcspn(name, " :");
-	char path[PATH_MAX], exe[40], there[PATH_MAX + 40];
+	char path[NAMED_MAX], exe[40], there[NAMED_MAX + 40];
 	struct stat is, its;
 	int bytes;
 
