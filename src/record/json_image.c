@@ -289,6 +289,7 @@ static void sampling_set(struct json_image *m, const struct json_object *o)
 	const struct json_object *marks = json_values_member(o, "marks");
 	size_t n = json_values_items(marks);
 
+	*s = (struct snap_sampling){ 0 }; /* a file may say it more than once */
 	s->bytes = s->most = json_values_number(o, "bytes");
 	for (size_t i = 0; i < n && i < SNAP_RATE_CHANGES; i++) {
 		const struct json_object *mark = json_object_array_get_idx(marks, i);
