@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "tests/check.h"
@@ -263,8 +265,26 @@ static void child_rest_await(pid_t pid)
 		usleep(1000);
 }
 
+/* The program once more, in a folder that is called as the recorder's is. */
+static void child_path(char *path, size_t cap)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	CHECK(n > 0);
+	exe[n > 0 ? n : 0] = '\0';
+	slash = strrchr(exe, '/');
+	snprintf(path, cap, "%.*s/heaptop.d", (int)(slash - exe), exe);
+	(void)mkdir(path, 0700);
+	snprintf(path, cap, "%.*s/heaptop.d%s", (int)(slash - exe), exe, slash);
+	unlink(path);
+	CHECK_INT(link(exe, path), 0);
+}
+
 static pid_t child_start(const char *what)
 {
+	char path[PATH_MAX + 16];
 	int ready[2], fd = memfd_create("account", 0);
 	char args[2][16], byte;
 	pid_t pid;
@@ -275,9 +295,10 @@ static pid_t child_start(const char *what)
 	CHECK(account != MAP_FAILED);
 	snprintf(args[0], sizeof(args[0]), "%d", fd);
 	snprintf(args[1], sizeof(args[1]), "%d", ready[1]);
+	child_path(path, sizeof(path));
 	pid = fork();
 	if (pid == 0) {
-		execl("/proc/self/exe", "leak_heap_walk", what, args[0], args[1], NULL);
+		execl(path, "leak_heap_walk", what, args[0], args[1], NULL);
 		_exit(1);
 	}
 	close(ready[1]);

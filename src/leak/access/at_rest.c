@@ -26,10 +26,12 @@ static bool lies_in(struct leak_range r, uint64_t at)
 	return at >= r.start && at < r.end;
 }
 
-/* The library's code, or what it has made to jump there. */
+/* The library's code. Not by a folder's name: the program may lie in one called heaptop. */
 static bool is_ours(const struct leak_map *m)
 {
-	return m && m->executable && strstr(m->path, "heaptop") != NULL;
+	const char *slash = m ? strrchr(m->path, '/') : NULL;
+
+	return m && m->executable && strstr(slash ? slash : m->path, "libheaptop") != NULL;
 }
 
 static bool is_malloc_code(const struct rest_check *c, uint64_t at)
