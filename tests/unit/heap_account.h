@@ -275,9 +275,9 @@ static void child_path(char *path, size_t cap)
 	CHECK(n > 0);
 	exe[n > 0 ? n : 0] = '\0';
 	slash = strrchr(exe, '/');
-	snprintf(path, cap, "%.*s/heaptop.d", (int)(slash - exe), exe);
+	snprintf(path, cap, "%.*s/heaptop", (int)(slash - exe), exe);
 	(void)mkdir(path, 0700);
-	snprintf(path, cap, "%.*s/heaptop.d%s", (int)(slash - exe), exe, slash);
+	snprintf(path, cap, "%.*s/heaptop%s", (int)(slash - exe), exe, slash);
 	unlink(path);
 	CHECK_INT(link(exe, path), 0);
 }
