@@ -356,7 +356,6 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' tests/soak/memcheck_programs.py $(VALGRIND_SOURCE)
 	$(Q)B='$(B)' tests/soak/wrong_free_programs.py
 	$(Q)B='$(B)' tests/soak/strace_maps.py
-	$(Q)B='$(B)' tests/soak/rss_named.py
 	$(if $(MIMALLOC_SOURCE),$(Q)B='$(B)' tests/e2e/inner.py mimalloc)
 	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
@@ -368,6 +367,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' SOAK=1 tests/e2e/stacks.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/far_links.py
 	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
+	$(Q)B='$(B)' tests/soak/rss_named.py
 
 demo: all
 	$(Q)$(EXE) -- $(B)/demo 3600

@@ -9,8 +9,9 @@ import shutil
 import signal
 import subprocess
 
+from far_program import heaptop, leaks
 from proving import HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, run, run_cases, scratch, target, wait_for
-from scanning import Fed, Waiting
+from scanning import Fed
 
 AGENT = os.path.join(os.path.dirname(HEAPTOP), "heaptop-agent")
 
@@ -19,15 +20,6 @@ def agent():
     if not os.path.exists(AGENT):
         raise Skip("no heaptop-agent (make heaptop-agent, needs libc.a)")
     return AGENT
-
-
-def leaks():
-    return Waiting(target("leaks"), "wait")
-
-
-def heaptop(*arguments):
-    return subprocess.run([HEAPTOP, "--no-config", *arguments], capture_output=True, timeout=60, check=False,
-                          env=environment(), text=True, stdin=subprocess.DEVNULL)
 
 
 def reported(*where):

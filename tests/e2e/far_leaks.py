@@ -9,21 +9,12 @@ import signal
 import socket
 import subprocess
 
-from proving import (HEAPTOP, case, check, check_equal, environment, kill_hard, run_cases, scratch, target, wait_for)
-from scanning import Waiting, relatives
+from far_program import VIA, heaptop, leaks
+from proving import (HEAPTOP, case, check, check_equal, environment, run_cases, scratch, wait_for)
+from scanning import relatives
 
-VIA = ["--via", "env", "--agent", HEAPTOP]
 # How long it took, and with copies who made them, differ from scan to scan.
 TIMES = ("scan_ns", "stop_ns")
-
-
-def leaks():
-    return Waiting(target("leaks"), "wait")
-
-
-def heaptop(*arguments, timeout=60):
-    return subprocess.run([HEAPTOP, "--no-config", *arguments], capture_output=True, timeout=timeout, check=False,
-                          env=environment(), text=True, stdin=subprocess.DEVNULL)
 
 
 def scanned(*where):

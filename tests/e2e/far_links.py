@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 
-from proving import HEAPTOP, ROOT, Skip, case, check, check_equal, environment, need, run_cases, scratch, target
+from far_program import frame, heaptop, leaks
+from proving import HEAPTOP, ROOT, Skip, case, check, check_equal, need, run_cases, scratch
 from scanning import Waiting
 
 LINK = os.path.join(ROOT, "tests", "e2e", "link.py")
@@ -19,19 +20,8 @@ def via(*link):
     return ["--via", " ".join([sys.executable, LINK, *link, "env"]), "--agent", HEAPTOP]
 
 
-def leaks():
-    return Waiting(target("leaks"), "wait")
-
-
-def heaptop(*arguments, timeout=100, **more):
-    return subprocess.run([HEAPTOP, "--no-config", *arguments], capture_output=True, timeout=timeout, check=False,
-                          env=environment(**more), text=True, stdin=subprocess.DEVNULL)
-
-
 def sites(*where, **more):
-    done = heaptop(*where, "-b", "-n", "1", "--format", "json", **more)
-    check_equal(done.returncode, 0, "exit status (%s)" % done.stderr)
-    return [(s["id"], s["live_bytes"], s["live_blocks"], s["allocs"]) for s in json.loads(done.stdout)["sites"]]
+    return [(s["id"], s["live_bytes"], s["live_blocks"], s["allocs"]) for s in frame(*where, **more)["sites"]]
 
 
 def played(keys, *where, **more):

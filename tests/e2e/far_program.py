@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 
-from proving import HEAPTOP, check_equal, environment, kill_hard, need, scratch
+from proving import HEAPTOP, check_equal, environment, kill_hard, need, scratch, target
+from scanning import Waiting
 
 VIA = ["--via", "env", "--agent", HEAPTOP]
 MAGIC = b"heaptop\x1a"
@@ -92,11 +93,16 @@ class Program:
         self.process.stdout.close()
 
 
+def leaks():
+    """A program of ours with leaks, which waits."""
+    return Waiting(target("leaks"), "wait")
+
+
 def library():
     return os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")
 
 
-def heaptop(*arguments, timeout=60, **more):
+def heaptop(*arguments, timeout=100, **more):
     return subprocess.run([HEAPTOP, "--no-config", *arguments], capture_output=True, timeout=timeout, check=False,
                           env=environment(**more), text=True, stdin=subprocess.DEVNULL)
 

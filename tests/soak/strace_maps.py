@@ -6,11 +6,11 @@ replayed, gives the same maps and bytes by call site, to the byte. Arguments: wo
 import json
 import os
 import re
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
+from postgres import database
 from proving import (HEAPTOP, LIBRARY, add_case, check, check_equal, environment, need, run, run_cases, scratch, target)
 
 CALLS = "mmap,munmap,mremap,shmget,shmat,shmdt,clone,clone3"
@@ -183,16 +183,8 @@ POSTGRES = ("PATH=$PATH:$(echo /usr/lib/postgresql/*/bin); exec postgres --singl
 
 
 def postgres():
-    need("postgres")
-    folder = os.path.join(scratch, "postgres")
-    os.mkdir(folder)
-    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
-    if user:
-        shutil.chown(folder, "postgres")
-        os.chmod(scratch, 0o711)
-    check_equal(run([*user, "sh", "-c", "PATH=$PATH:$(echo /usr/lib/postgresql/*/bin); initdb -D data -U postgres --no-sync"],
-                    cwd=folder).returncode, 0, "initdb")
-    compared(["/bin/sh", "-c", POSTGRES], "postgres", 1, user, folder, folder)
+    folder, owner = database()
+    compared(["/bin/sh", "-c", POSTGRES], "postgres", 1, owner, folder, folder)
 
 
 add_case("python3: as strace has it", lambda: compared([need("python3"), "-c", PYTHON], "python3", 20))
