@@ -54,6 +54,10 @@ static const struct call {
 	{ "prlimit64", SYS_prlimit64, EPERM },
 	{ "unlinkat", SYS_unlinkat, EPERM },
 	{ "flock", SYS_flock, ENOLCK },
+#ifdef SYS_readlink /* not on aarch64 */
+	{ "readlink", SYS_readlink, EACCES },
+#endif
+	{ "clone3", SYS_clone3, EAGAIN },
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
