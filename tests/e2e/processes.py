@@ -133,7 +133,7 @@ def makefile():
 def made():
     need("make")
     gate = makefile()
-    viewer = start(":until +1 process\np\n:until cat %s\n:until exit\n:save-display %s\n:until exited\n"
+    viewer = start(":until +1 process\np\n:until cat %s\n:until exit\n:save-display %s\n:until exited 0\n"
                    ":save-display -\n" % (gate, path_of("running")),
                    ["--", "make", "-f", path_of("Makefile")])
     try:

@@ -318,7 +318,7 @@ def service():
 def saved():
     script = os.path.join(scratch, "script")
     with open(script, "w", encoding="utf-8") as f:
-        f.write(":until exited\nx\n:type heaptop\nEnter\n:until saved\nx\n:type json\nEnter\n:until json\n"
+        f.write(":until exited 0\nx\n:type heaptop\nEnter\n:until saved\nx\n:type json\nEnter\n:until json\n"
                 "x\n:type none\nEnter\n:until no format\nx\nEnter\n:until saved\n")
     done = run([HEAPTOP, "-d", "0.1", "--script", script, "--", target("truth_apis")],
                env=env(TRUTH=os.path.join(scratch, "truth")), cwd=scratch)

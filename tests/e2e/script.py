@@ -18,7 +18,7 @@ def play(text, command, options=(), env=None):
 @case("the screen of a program that ended shows its truth")
 def shows_truth():
     truth = os.path.join(scratch, "truth")
-    done = play(":size 120x40\n:until exited\n\\\n:type function:site_strdup\n"
+    done = play(":size 120x40\n:until exited 0\n\\\n:type function:site_strdup\n"
                 "Enter\n:until truth_apis.c\nEnter\n:save-display -\n",
                 [target("truth_apis")], env=environment(TRUTH=truth))
     check_equal((done.returncode, done.stderr), (0, b""), "the end")
@@ -37,12 +37,12 @@ def ends():
     check_equal(done.returncode, 2, "status")
     check(b"script:1: unknown command" in done.stderr, done.stderr)
     check(not os.path.exists(mark), "the program ran")
-    check_equal(play(":until exited\n", ["sh", "-c", "exit 7"]).returncode, 7, "status")
+    check_equal(play(":until exited 7\n", ["sh", "-c", "exit 7"]).returncode, 7, "status")
 
 
 @case("read only: no sampling, no file, no batch")
 def readonly():
-    done = play(":until exited\nx\n:save-display -\n", ["true"], ["--readonly"])
+    done = play(":until exited 0\nx\n:save-display -\n", ["true"], ["--readonly"])
     check_equal(done.returncode, 0, "status")
     check(b"x is refused" in done.stdout and b"read only" in done.stdout, done.stdout.decode())
     for options in (["--readonly", "--sample", "64K"], ["--readonly", "-b"], ["--readonly", "-l"]):
