@@ -179,11 +179,8 @@ static void text_range(struct strbuf *out, const struct snapshot *s, const struc
 
 	if (s->moment != SNAP_RANGE)
 		return;
-	for (size_t i = 0; i < all->nsites; i++) {
-		sum.bytes += all->sites[i].since.bytes;
-		sum.allocs += all->sites[i].since.allocs;
-		sum.alloc_bytes += all->sites[i].since.alloc_bytes;
-	}
+	for (size_t i = 0; i < all->nsites; i++)
+		snapshot_since_add(&sum, &all->sites[i].since);
 	bytes = sum.bytes < 0 ? -(uint64_t)sum.bytes : (uint64_t)sum.bytes;
 	strbuf_printf(out, "range     %s bytes allocated in %s block%s, ",
 		units_exact(allocated, sum.alloc_bytes), units_exact(freed, sum.allocs),

@@ -219,13 +219,7 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->temporary_per_s += site->temporary_per_s;
 	to->compared[0] += site->compared[0];
 	to->compared[1] += site->compared[1];
-	to->since.bytes += site->since.bytes;
-	to->since.blocks += site->since.blocks;
-	to->since.allocs += site->since.allocs;
-	to->since.alloc_bytes += site->since.alloc_bytes;
-	to->since.kept_blocks += site->since.kept_blocks;
-	to->since.kept_bytes += site->since.kept_bytes;
-	to->since.kept_of += site->since.kept_of;
+	snapshot_since_add(&to->since, &site->since);
 	ages_join(to, site);
 	trend_add(to, site);
 	if (growth_rank_key(&site->growth) > growth_rank_key(&to->growth))

@@ -186,17 +186,6 @@ static void errors_root(struct snap_error *e)
 	e->alloc_bytes = (uint64_t)sqrt((double)e->alloc_bytes);
 }
 
-static void since_add(struct snap_since *to, const struct snap_since *s)
-{
-	to->bytes += s->bytes;
-	to->blocks += s->blocks;
-	to->allocs += s->allocs;
-	to->alloc_bytes += s->alloc_bytes;
-	to->kept_blocks += s->kept_blocks;
-	to->kept_bytes += s->kept_bytes;
-	to->kept_of += s->kept_of;
-}
-
 static void row_add(struct snap_site *row, const struct snap_site *site)
 {
 	row->live_bytes += site->live_bytes;
@@ -217,7 +206,7 @@ static void row_add(struct snap_site *row, const struct snap_site *site)
 	if (row->trend_points < site->trend_points)
 		row->trend_points = site->trend_points;
 	errors_add(&row->error, &site->error);
-	since_add(&row->since, &site->since);
+	snapshot_since_add(&row->since, &site->since);
 }
 
 /* Its peak is unknown: at least what it has, or had at the program's peak. */

@@ -85,7 +85,8 @@ static int count_frames(struct counter *c, const struct stack *st)
 static void count_since(
 	struct module_row *o, const struct snap_site *site, const struct snapshot *snap)
 {
-	o->since_bytes += snap->compared ? snapshot_delta(site) : site->since.bytes;
+	snapshot_change_add(
+		&o->since_bytes, snap->compared ? snapshot_delta(site) : site->since.bytes);
 	o->since_alloc += site->since.alloc_bytes;
 	o->since_freed += snapshot_since_freed(&site->since);
 }

@@ -288,6 +288,22 @@ uint64_t snapshot_since_freed(const struct snap_since *since)
 	return since->bytes > 0 && (uint64_t)since->bytes > since->alloc_bytes ? 0 : freed;
 }
 
+void snapshot_change_add(int64_t *sum, int64_t change)
+{
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)change);
+}
+
+void snapshot_since_add(struct snap_since *sum, const struct snap_since *s)
+{
+	snapshot_change_add(&sum->bytes, s->bytes);
+	snapshot_change_add(&sum->blocks, s->blocks);
+	sum->allocs += s->allocs;
+	sum->alloc_bytes += s->alloc_bytes;
+	sum->kept_blocks += s->kept_blocks;
+	sum->kept_bytes += s->kept_bytes;
+	sum->kept_of += s->kept_of;
+}
+
 #define RATES_USUAL_NS 9000000000u /* less than the usual ten seconds, by more than a refresh */
 #define STARTING_NS    1000000000u /* what a program allocates first is not what it goes on with */
 

@@ -140,6 +140,12 @@ struct snap_since {
 /* Bytes freed between them: what was allocated and did not add to the live bytes. */
 uint64_t snapshot_since_freed(const struct snap_since *since);
 
+/* Adds a site's change to a sum. What a hostile file makes too large for the type wraps round. */
+void snapshot_change_add(int64_t *sum, int64_t change);
+
+/* The same for each figure of `s`. */
+void snapshot_since_add(struct snap_since *sum, const struct snap_since *s);
+
 #define SNAP_GROWTH_PARTS 8
 
 /* The gain of a growing site in a part of its growth. */

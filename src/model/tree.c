@@ -305,8 +305,8 @@ static void tree_count_since(
 	uint64_t freed = snapshot_since_freed(&site->since);
 	int64_t change = compared ? snapshot_delta(site) : site->since.bytes;
 
-	n->since_bytes += change;
-	n->since_blocks += site->since.blocks;
+	snapshot_change_add(&n->since_bytes, change);
+	snapshot_change_add(&n->since_blocks, site->since.blocks);
 	n->since_alloc += site->since.alloc_bytes;
 	n->since_freed += freed;
 	if (compared)
@@ -340,8 +340,8 @@ static void tree_sum(struct tree *t)
 		p->rate_bytes_per_s += n->rate_bytes_per_s;
 		p->allocs_per_s += n->allocs_per_s;
 		p->error2 += n->error2;
-		p->since_bytes += n->since_bytes;
-		p->since_blocks += n->since_blocks;
+		snapshot_change_add(&p->since_bytes, n->since_bytes);
+		snapshot_change_add(&p->since_blocks, n->since_blocks);
 		p->since_alloc += n->since_alloc;
 		p->since_freed += n->since_freed;
 		p->moved += n->moved;

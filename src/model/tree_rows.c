@@ -228,8 +228,8 @@ static void row_small(struct walk *w, uint32_t node, const struct tree_row *abov
 		row->small_blocks += n->blocks;
 		row->small_rate += n->rate_bytes_per_s;
 		row->small_error2 += n->error2;
-		row->small_since += n->since_bytes;
-		row->small_new += n->since_blocks;
+		snapshot_change_add(&row->small_since, n->since_bytes);
+		snapshot_change_add(&row->small_new, n->since_blocks);
 		row->small_alloc += n->since_alloc;
 		row->small_freed += n->since_freed;
 	}
