@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <ucontext.h>
 #include "shm/live_direct.h"
 #include "shm/live_overflow.h"
 #include "shm/live.h"
@@ -362,70 +363,123 @@ TEST(a_step_that_nobody_noted_before_a_fork)
 }
 
 #ifdef __x86_64__
+/* The first visits of each instruction: of a loop's, not all. */
+enum { STEPS_MAX = 1 << 16, VISITS = 8, FEW = 16, INT3 = 0xcc, TRAP_FLAG = 0x100 };
+
 static sigjmp_buf way_out;
-static volatile uint64_t steps_left;
+static uintptr_t step_at[STEPS_MAX]; /* the instruction at each step of one run */
+static volatile uint32_t steps;
+static uint8_t *volatile leave_at; /* has a breakpoint; NULL: each step is noted */
+static volatile uint8_t leave_byte; /* that was there before */
+static volatile uint32_t leave_visits;
 
-static void on_step(int signal)
+static void breakpoint_set(uint8_t *at, bool set)
 {
-	if (steps_left-- == 0)
-		siglongjmp(way_out, 1);
+	uint8_t *page = (uint8_t *)((uintptr_t)at & ~(uintptr_t)4095);
+
+	CHECK(mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+	*at = set ? INT3 : leave_byte;
 }
 
-/* From here on a signal comes after each instruction; until there. */
-static void trap_begin(void)
+/* Steps over the breakpoint's instruction, until the visit at which to leave. */
+static void on_trap(int signal, siginfo_t *info, void *context)
 {
+	greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint8_t *at = leave_at;
+
+	if (!at) {
+		if (steps < STEPS_MAX)
+			step_at[steps++] = (uintptr_t)reg[REG_RIP];
+	} else if (*at == INT3) {
+		*at = leave_byte;
+		if (--leave_visits == 0)
+			siglongjmp(way_out, 1);
+		reg[REG_RIP] = (greg_t)(uintptr_t)at;
+		reg[REG_EFL] |= TRAP_FLAG;
+	} else {
+		*at = INT3;
+		reg[REG_EFL] &= ~TRAP_FLAG;
+	}
+}
+
+/* Notes the address of each instruction that the first block of a piece takes. */
+static void put_and_note(const struct segment *s, uint64_t i)
+{
+	leave_at = NULL;
 	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
-}
-
-static void trap_end(void)
-{
+	put(s, i);
 	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
 }
 
-/* The first block of a piece whose mapping has to grow. False: left after `steps` instructions. */
-static bool put_and_leave(const struct segment *s, uint64_t i, uint64_t steps)
+/* The first block of a piece whose mapping has to grow. False: left on the way. */
+static bool put_and_leave(const struct segment *s, uint64_t i, uint8_t *at, uint32_t visit)
 {
-	steps_left = steps;
+	leave_at = at;
+	leave_byte = *at;
+	leave_visits = visit;
 	if (sigsetjmp(way_out, 1) != 0)
 		return false;
-	trap_begin();
+	breakpoint_set(at, true);
 	put(s, i);
-	trap_end();
+	breakpoint_set(at, false);
 	return true;
+}
+
+/* How often a step's instruction was visited until then. */
+static uint32_t visit_of(uint32_t step)
+{
+	uint32_t visits = 0;
+
+	for (uint32_t i = 0; i <= step; i++)
+		visits += step_at[i] == step_at[step];
+	return visits;
+}
+
+/* The first block of a piece after a handler left it, and the next one. */
+static uint64_t bad_after(const struct fixture *f, uint32_t piece)
+{
+	const uint64_t first = piece * (HT_PIECE_BYTES / 64) + 1;
+	uint64_t bad = 0;
+
+	bad += put(&f->s, first) > 1;
+	bad += put(&f->s, first + 1) != 0;
+	bad += f->s.header->pieces[piece] != 0;
+	bad += !take(&f->s, first) || !take(&f->s, first + 1);
+	return bad;
 }
 
 /* Whatever instruction a handler leaves at, all goes on, with what was there before. */
 TEST(left_at_every_instruction)
 {
-	const uint64_t apart = HT_PIECE_BYTES / 64;
-	struct sigaction step = { .sa_handler = on_step }, before;
-	uint64_t left = 0, bad = 0;
-	bool done = false;
+	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, before;
+	uint64_t left = 0, bad = 0, chosen = 0;
+	uint32_t piece = 1;
 	struct fixture f;
 
 	if (SANITIZED)
 		SKIP("a sanitizer's functions cannot be left");
-	sigaction(SIGTRAP, &step, &before);
+	sigaction(SIGTRAP, &trap, &before);
 	fixture_open(&f, SEGMENT_FULL);
-	for (uint64_t steps = 0; !done; steps++) {
-		uint64_t piece = left + 1;
+	put_and_note(&f.s, piece * (HT_PIECE_BYTES / 64) + 1);
+	bad += bad_after(&f, piece);
+	CHECK(steps > 0 && steps < STEPS_MAX);
+	for (uint32_t i = 0; i < steps; i++) {
+		uint32_t visit = visit_of(i);
 
-		if (piece + 1 == HT_PIECES_MAX / 2) { /* in a fresh one there is room for more */
+		if (visit > VISITS)
+			continue;
+		if (++piece > FEW) { /* in a fresh one there is room for more */
 			fixture_close(&f);
 			fixture_open(&f, SEGMENT_FULL);
-			left = 0;
 			piece = 1;
 		}
-		done = put_and_leave(&f.s, piece * apart + 1, steps);
-		left++;
-		/* Others of the same piece, and the one that was in the middle of it. */
-		bad += put(&f.s, piece * apart + 1) > 1;
-		bad += put(&f.s, piece * apart + 2) != 0;
-		bad += f.s.header->pieces[left] != 0;
-		bad += !take(&f.s, piece * apart + 1) || !take(&f.s, piece * apart + 2);
+		left += !put_and_leave(
+			&f.s, piece * (HT_PIECE_BYTES / 64) + 1, (uint8_t *)step_at[i], visit);
+		bad += bad_after(&f, piece);
+		chosen++;
 	}
-	CHECK(left > 0);
 	CHECK_INT(bad, 0);
+	CHECK(left > chosen / 10 * 9); /* a later piece need not take each step of the first */
 	CHECK_INT(blocks_in(&f.s), 0);
 	CHECK_INT(f.s.header->commit_failed, 0);
 	CHECK_INT(file_mapped(), known_mapped(&f.s));
