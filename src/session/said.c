@@ -2,8 +2,10 @@
 /* What the program says of itself (said.h). */
 #include "src/session/said.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 
@@ -14,17 +16,43 @@ struct hearing {
 	uint64_t taken; /* notes up to this one are another viewer's to act on */
 };
 
+static struct said_thread *thread_of(struct said *s, uint32_t tid)
+{
+	for (size_t i = 0; i < s->threads; i++)
+		if (s->thread[i].tid == tid)
+			return &s->thread[i];
+	return NULL;
+}
+
+static void thread_forget(struct said *s, size_t i)
+{
+	memmove(&s->thread[i], &s->thread[i + 1], (--s->threads - i) * sizeof(*s->thread));
+}
+
+/* NULL: out of memory. */
+static struct said_thread *thread_add(struct said *s)
+{
+	struct said_thread *grown;
+
+	if (s->threads == SAID_THREADS_MAX)
+		thread_forget(s, 0);
+	grown = array_grow(s->thread, s->threads, &s->room, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	s->thread = grown;
+	return &grown[s->threads++];
+}
+
 static void thread_named(struct said *s, const struct read_note *n)
 {
-	unsigned i = 0;
+	struct said_thread *t = thread_of(s, n->tid);
 
-	while (i < s->threads && s->thread[i].tid != n->tid)
-		i++;
-	if (i == SAID_THREADS_MAX)
+	if (!t)
+		t = thread_add(s);
+	if (!t)
 		return;
-	s->threads += i == s->threads;
-	s->thread[i].tid = n->tid;
-	text_clean(s->thread[i].name, sizeof(s->thread[i].name), n->text, strlen(n->text));
+	*t = (struct said_thread){ .tid = n->tid };
+	text_clean(t->name, sizeof(t->name), n->text, strlen(n->text));
 }
 
 static void note_serve(struct hearing *h, const struct read_note *n)
@@ -65,10 +93,38 @@ void said_hear(struct said *s, struct marks *marks, const struct marks_of *of)
 	(void)read_notes(of->segment, &s->seen, note_visit, &h);
 }
 
-void said_threads_name(const struct said *s, struct snap_thread *threads, size_t count)
+/* The thread of that number; if it was found before, only that very one. */
+static struct snap_thread *thread_find(
+	const struct said_thread *t, struct snap_thread *threads, size_t count)
 {
-	for (unsigned i = 0; i < s->threads; i++)
-		for (size_t j = 0; j < count; j++)
-			if (threads[j].tid == s->thread[i].tid)
-				strcpy(threads[j].name, s->thread[i].name);
+	for (size_t i = 0; i < count; i++)
+		if (threads[i].tid == t->tid &&
+			(!t->found ||
+				(threads[i].slot == t->slot && threads[i].owners == t->owners)))
+			return &threads[i];
+	return NULL;
+}
+
+void said_threads_name(struct said *s, struct snap_thread *threads, size_t count)
+{
+	for (size_t i = s->threads; i-- > 0;) {
+		struct said_thread *t = &s->thread[i];
+		struct snap_thread *of = thread_find(t, threads, count);
+
+		if (of) {
+			t->found = true;
+			t->slot = of->slot;
+			t->owners = of->owners;
+			strcpy(of->name, t->name);
+		} else if (t->found) {
+			thread_forget(s, i);
+		} /* else it has allocated nothing yet */
+	}
+}
+
+void said_free(struct said *s)
+{
+	free(s->thread);
+	s->thread = NULL;
+	s->threads = s->room = 0;
 }

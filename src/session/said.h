@@ -12,7 +12,7 @@
 #include "src/marks/marks.h"
 #include "src/model/snapshot.h"
 
-#define SAID_THREADS_MAX 64u /* names; later ones are ignored */
+#define SAID_THREADS_MAX 1024u /* names; the oldest are forgotten */
 
 /* Zeroed, it has heard nothing. */
 struct said {
@@ -23,14 +23,21 @@ struct said {
 			      one if it is 2; 0: none */
 	struct said_thread {
 		uint32_t tid;
+		/* Once it was among the program's threads: which of them, as the kernel gives the
+		 * number of one that has ended to another. */
+		bool found;
+		uint32_t slot;
+		uint64_t owners;
 		char name[32];
-	} thread[SAID_THREADS_MAX];
-	unsigned threads;
+	} * thread; /* owned */
+	size_t threads, room;
 };
 
 /* Hears what is new: once a tick, before the marks are read. */
 void said_hear(struct said *s, struct marks *marks, const struct marks_of *of);
-/* Replaces the names of the threads that have named themselves. */
-void said_threads_name(const struct said *s, struct snap_thread *threads, size_t count);
+/* Replaces the names of the threads that have named themselves. Those that have ended are
+ * forgotten: they keep their names in `threads`, and nobody inherits them. */
+void said_threads_name(struct said *s, struct snap_thread *threads, size_t count);
+void said_free(struct said *s);
 
 #endif

@@ -144,6 +144,7 @@ static void session_free(struct session *s)
 	read_close(s->segment);
 	command_line_free(s->command);
 	site_table_free(&s->sites);
+	said_free(&s->said);
 	threads_free(&s->threads);
 	mapped_free(&s->mapped);
 	live_walk_free(&s->live_walk);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names that threads give themselves through heaptop.h, in the snapshots of a session. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shm/note.h"
+#include "tests/unit/session_fixture.h"
+
+#define SLOT	1u
+#define TID	100000000u /* of no thread here */
+#define THREADS 1100u
+
+/* A new thread gets the slot. */
+static void thread_begins(uint32_t tid)
+{
+	thread_at(&made.s, SLOT)->tid = tid;
+	thread_at(&made.s, SLOT)->owners++;
+}
+
+static void thread_says(uint32_t tid, const char *name)
+{
+	note_write(&made.s, &(struct note){ .kind = HT_NOTE_THREAD, .tid = tid, .text = name });
+}
+
+static void name_check(const char *name)
+{
+	struct snapshot *s;
+	size_t i = 0;
+
+	snapshot_unref(tick()); /* hears it */
+	s = tick();
+	while (i < s->nthreads && s->threads[i].slot != SLOT)
+		i++;
+	CHECK(i < s->nthreads);
+	if (i < s->nthreads)
+		CHECK_STR(s->threads[i].name, name);
+	snapshot_unref(s);
+}
+
+TEST(many_threads_one_after_another_have_their_names)
+{
+	char name[32];
+
+	begin(0, HT_STATE_RUNNING);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		snprintf(name, sizeof(name), "worker %u", i);
+		thread_begins(TID + i);
+		thread_says(TID + i, name);
+		name_check(name);
+	}
+	end();
+}
+
+TEST(nobody_inherits_a_name)
+{
+	begin(0, HT_STATE_RUNNING);
+	thread_begins(TID);
+	thread_says(TID, "the first");
+	name_check("the first");
+	thread_begins(TID); /* the kernel gives the number to another */
+	name_check("");
+	thread_says(TID, "the second");
+	name_check("the second");
+	end();
+}
+
+/* A thread has a slot from its first allocation on. */
+TEST(a_name_waits_for_its_thread)
+{
+	begin(0, HT_STATE_RUNNING);
+	thread_says(TID, "the later one");
+	snapshot_unref(tick());
+	snapshot_unref(tick());
+	thread_begins(TID);
+	name_check("the later one");
+	end();
+}
+
+int main(void)
+{
+	RUN(many_threads_one_after_another_have_their_names);
+	RUN(nobody_inherits_a_name);
+	RUN(a_name_waits_for_its_thread);
+	return check_end();
+}
