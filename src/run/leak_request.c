@@ -277,7 +277,7 @@ static void rounds_check(struct leak_request *q, struct session *s, bool waits)
 	} else if (l->ended != s && session_alive(s)) {
 		scan_control_poll(scans);
 		if (program_asks_scan(s))
-			(void)scan_control_start(scans);
+			scan_control_ask(scans);
 	}
 	state = scan_control_state(scans);
 	if (state->number == 0 && state->version != l->version)

@@ -88,6 +88,14 @@ int screen_leaks_scan(
 	return rc;
 }
 
+void screen_leaks_ask(struct screen_leaks *l, struct session *s)
+{
+	struct scan_control *scans = control_of(l, s);
+
+	if (scans && session_alive(s))
+		scan_control_ask(scans);
+}
+
 void screen_leaks_cancel(struct screen_leaks *l)
 {
 	if (l->scans)

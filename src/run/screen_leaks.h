@@ -19,6 +19,8 @@ void screen_leaks_free(struct screen_leaks *l);
 const struct leaks *screen_leaks_state(struct screen_leaks *l, struct session *s);
 int screen_leaks_scan(
 	struct screen_leaks *l, struct session *s, bool contents, char *msg, size_t cap);
+/* The program asks for a scan: scan_control_ask. */
+void screen_leaks_ask(struct screen_leaks *l, struct session *s);
 void screen_leaks_cancel(struct screen_leaks *l);
 void screen_leaks_every(struct screen_leaks *l, struct session *s, uint64_t ns);
 int screen_leaks_suppress(struct screen_leaks *l, struct session *s, const struct snapshot *snap,

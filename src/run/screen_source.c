@@ -183,12 +183,11 @@ struct snapshot *screen_source_tick(void *screen, const char **error)
 	static char why[256];
 	struct screen_source *s = screen;
 	struct snapshot *now = tick(s), *shown;
-	char line[128];
 
 	if (!now)
 		*error = error_hint_line(why, sizeof(why), "cannot read the segment", errno);
 	if (program_asks_scan(session_shown(s)))
-		(void)screen_leaks_scan(s->leaks, session_shown(s), false, line, sizeof(line));
+		screen_leaks_ask(s->leaks, session_shown(s));
 	screen_leaks_tick(s->leaks, session_shown(s), now);
 	snapshot_unref(s->now);
 	s->now = now;

@@ -22,6 +22,7 @@ struct scan_control {
 	const void *owner;
 	int timer; /* readable regularly while a scan runs */
 	struct scan_job *job; /* the running scan; or NULL */
+	bool again; /* another scan was asked for while it runs */
 	const char *given_up; /* why the job was cancelled; NULL: it was not, or by the user */
 	struct scan_job *holding; /* a finished scan that holds its process; or NULL */
 	struct leak_summary *last; /* the last successful scan */
@@ -67,6 +68,7 @@ static void timer_set(struct scan_control *s, bool on)
 
 void scan_control_stop(struct scan_control *s)
 {
+	s->again = false;
 	if (!s->job)
 		return;
 	scan_job_cancel(s->job);
@@ -122,6 +124,22 @@ int scan_control_start(struct scan_control *s)
 	return s->job ? -EBUSY : job_start(s, &s->request, false);
 }
 
+static void failure_set(struct scan_control *s, const char *why)
+{
+	leak_summary_free(s->failed);
+	s->failed = leak_summary_failed(why);
+}
+
+void scan_control_ask(struct scan_control *s)
+{
+	int rc = scan_control_start(s);
+
+	s->again = rc == -EBUSY;
+	if (rc != 0 && rc != -EBUSY && rc != -EALREADY)
+		failure_set(s, rc == -EPERM ? "no leak scan: the agent there may only read"
+					    : "no leak scan: no thread could be started");
+}
+
 int scan_control_start_contents(struct scan_control *s)
 {
 	struct leak_scan_options request = s->request;
@@ -155,12 +173,14 @@ void scan_control_await(struct scan_control *s)
 
 void scan_control_cancel(struct scan_control *s)
 {
+	s->again = false;
 	if (s->job)
 		scan_job_cancel(s->job);
 }
 
 void scan_control_give_up(struct scan_control *s, const char *why)
 {
+	s->again = false;
 	if (s->job && !scan_job_cancelled(s->job)) {
 		scan_job_cancel(s->job);
 		s->given_up = why;
@@ -225,11 +245,12 @@ bool scan_control_collect(struct scan_control *s)
 	else
 		leak_summary_free(made);
 	if (s->given_up) {
-		leak_summary_free(s->failed);
-		s->failed = leak_summary_failed(s->given_up);
+		failure_set(s, s->given_up);
 		s->given_up = NULL;
 	}
 	s->due_ns = clock_monotonic_ns() + s->state.every_ns;
+	if (s->again)
+		scan_control_ask(s);
 	return true;
 }
 

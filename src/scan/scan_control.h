@@ -27,7 +27,10 @@ bool scan_control_is_of(const struct scan_control *s, const char *path, const vo
 /* Starts a scan. 0, -EBUSY while one is running, -EALREADY if the process is held, or another
  * -errno. */
 int scan_control_start(struct scan_control *s);
-/* The same with zeros and copies in blocks, from a copy of the process. */
+/* The program asks for a scan: starts one, or, while one is running, has another follow it, so that
+ * what the program did before it asked is in a result. Why none can be made becomes a failure. */
+void scan_control_ask(struct scan_control *s);
+/* The same as scan_control_start with zeros and copies in blocks, from a copy of the process. */
 int scan_control_start_contents(struct scan_control *s);
 /* The process waits at its end: ends a running scan, lets the process go on, and scans it at its
  * last instant, where `hold` keeps it. 0, or -errno: nothing was started. */
@@ -36,7 +39,7 @@ int scan_control_start_at_exit(struct scan_control *s, bool hold);
 bool scan_control_release(struct scan_control *s);
 /* Waits until the running scan ends by itself; then collect it. */
 void scan_control_await(struct scan_control *s);
-/* Cancels the running scan: it has no result. */
+/* Cancels the running scan, and the one that is to follow it: it has no result. */
 void scan_control_cancel(struct scan_control *s);
 /* The same, but its result is a failure with the reason `why` (static). */
 void scan_control_give_up(struct scan_control *s, const char *why);

@@ -164,6 +164,47 @@ TEST(the_screen_shows_progress_and_takes_the_outcome)
 	there_end();
 }
 
+TEST(a_scan_that_the_program_asks_for_follows_the_running_one)
+{
+	const struct leak_scan_options r = request();
+	struct scan_control *c;
+
+	there_make("", 1, 0);
+	c = scan_control_new("/nowhere", &r, NULL);
+	scan_control_ask(c);
+	CHECK_INT(there.begun, 1);
+	scan_control_ask(c);
+	scan_control_ask(c);
+	CHECK_INT(there.begun, 1);
+	scan_control_await(c);
+	CHECK(scan_control_collect(c));
+	CHECK_INT(there.begun, 2); /* one, however often it asked */
+	CHECK(scan_control_state(c)->phase != LEAKS_IDLE);
+	scan_control_await(c);
+	CHECK(scan_control_collect(c));
+	CHECK_INT(there.begun, 2);
+	CHECK_INT(scan_control_state(c)->number, 2);
+	scan_control_free(c);
+	there_end();
+}
+
+TEST(cancelling_cancels_the_one_that_was_to_follow)
+{
+	const struct leak_scan_options r = request();
+	struct scan_control *c;
+
+	there_make("no leak scan: it was cancelled", 1, 1000);
+	c = scan_control_new("/nowhere", &r, NULL);
+	scan_control_ask(c);
+	scan_control_ask(c);
+	scan_control_cancel(c);
+	CHECK(scan_control_collect(c));
+	CHECK_INT(there.begun, 1);
+	CHECK_INT(scan_control_state(c)->phase, LEAKS_IDLE);
+	scan_control_free(c);
+	there_end();
+}
+
 TEST(the_screen_cancels_and_leaves)
 {
 	const struct leak_scan_options r = request();
@@ -191,6 +232,8 @@ int main(void)
 	RUN(what_is_missing_is_said);
 	RUN(a_report_that_is_cancelled_cancels_it_there);
 	RUN(the_screen_shows_progress_and_takes_the_outcome);
+	RUN(a_scan_that_the_program_asks_for_follows_the_running_one);
+	RUN(cancelling_cancels_the_one_that_was_to_follow);
 	RUN(the_screen_cancels_and_leaves);
 	bytes_free(&there.answer);
 	return check_end();
