@@ -280,6 +280,8 @@ enum ht_state {
 };
 /* header.why, with HT_STATE_STOPPED, after a viewer has detached from the program. */
 #define HT_WHY_DETACHED "heaptop was detached from it"
+/* The same with HT_STATE_PREPARED: no library will come; a viewer alone fills and reads it. */
+#define HT_WHY_OUTSIDE "it is watched from outside"
 
 enum ht_region_id {
 	HT_REGION_THREADS,

@@ -230,6 +230,7 @@ static int outside_open(struct attachment *a, const char *reason)
 
 	if (!p)
 		return refuse(a, reason);
+	prepare_outside(p);
 	rc = prepare_bind_running(p, pid);
 	if (rc) {
 		prepare_end(p, true);

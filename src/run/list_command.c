@@ -34,6 +34,7 @@ static int segment(void *ctx, const struct target_segment *s)
 		[TARGET_EXITED] = "exited",
 		[TARGET_DEAD] = "dead",
 		[TARGET_ELSEWHERE] = "elsewhere",
+		[TARGET_OUTSIDE] = "outside",
 		[TARGET_UNREADABLE] = "unreadable" };
 	const struct table *t = ctx;
 	char pid[16] = "?", memory[UNITS_MAX], age[UNITS_MAX] = "?";

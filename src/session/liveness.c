@@ -230,7 +230,7 @@ char *liveness_report(struct read_segment *segment, uint32_t segment_state)
 	struct read_identity id;
 	char line[HT_WHY_MAX + 32];
 
-	if (read_identity(segment, &id) != 0 || !id.why[0])
+	if (read_identity(segment, &id) != 0 || !id.why[0] || strcmp(id.why, HT_WHY_OUTSIDE) == 0)
 		return NULL;
 	snprintf(line, sizeof(line), "%s: %s",
 		segment_state == HT_STATE_STOPPED ? "nothing is recorded"

@@ -38,6 +38,8 @@ static int search_visit(void *ctx, const struct target_segment *s)
 {
 	struct search *search = ctx;
 
+	if (s->state == TARGET_OUTSIDE)
+		return 0;
 	if (search->pid != (s->state == TARGET_RUNNING ? s->process : s->pid))
 		return 0;
 	if (s->state == TARGET_UNREADABLE) {

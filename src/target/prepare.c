@@ -265,6 +265,12 @@ int prepare_bind_running(struct prepared *p, pid_t pid)
 	return 0;
 }
 
+void prepare_outside(struct prepared *p)
+{
+	static_assert(sizeof(HT_WHY_OUTSIDE) <= HT_WHY_MAX, "why");
+	strcpy(p->segment.header->why, HT_WHY_OUTSIDE);
+}
+
 /* Its files in /proc belong to the effective user, or to root if it may not be traced. */
 int prepare_give(struct prepared *p, pid_t pid)
 {

@@ -27,6 +27,9 @@ uint64_t prepare_family(const struct prepared *p);
 int prepare_bind(struct prepared *p, pid_t pid);
 /* The same for a process that runs: its pid is that of its own pid namespace. 0 or -errno. */
 int prepare_bind_running(struct prepared *p, pid_t pid);
+/* It is for this viewer alone, which watches a process from outside: to others it is no recording.
+ * Before it is assigned. */
+void prepare_outside(struct prepared *p);
 /* Gives it to the user of the process that it is assigned to, who must be able to open it. Only
  * root can. 0 or -errno. */
 int prepare_give(struct prepared *p, pid_t pid);

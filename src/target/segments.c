@@ -87,6 +87,8 @@ static enum target_state state_of(
 			strerror(-rc));
 		return TARGET_UNREADABLE;
 	}
+	if (rc == 0 && id->state == HT_STATE_PREPARED && strcmp(id->why, HT_WHY_OUTSIDE) == 0)
+		return TARGET_OUTSIDE;
 	return rc == 0 || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
 }
 
@@ -321,7 +323,8 @@ int target_clean(void)
 	for (size_t i = 0; !result && i < f.count; i++) {
 		const struct target_segment *s = &f.items[i];
 
-		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED || s->rest)
+		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED ||
+			s->state == TARGET_OUTSIDE || s->rest)
 			removed += read_remove_file(s->path);
 	}
 	free(f.items);

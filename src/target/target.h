@@ -74,13 +74,15 @@ void target_cancel(struct target_child *child);
 /* Does not block. 1 and the wait status when the child has ended, 0 while it runs, -errno. */
 int target_poll(const struct target_child *child, int *wait_status);
 
-/* ELSEWHERE: the process, if any, is in a pid namespace that is not visible from ours. */
+/* ELSEWHERE: the process, if any, is in a pid namespace that is not visible from ours.
+ * OUTSIDE: the process runs and is not recorded; the segment is for the viewer that watches it. */
 enum target_state {
 	TARGET_RUNNING,
 	TARGET_EXITED,
 	TARGET_DEAD,
 	TARGET_UNREADABLE,
-	TARGET_ELSEWHERE
+	TARGET_ELSEWHERE,
+	TARGET_OUTSIDE
 };
 
 /* One segment found on this machine. */
@@ -123,8 +125,8 @@ int target_find(pid_t pid, struct target_segment *out, char *message);
  */
 #define TARGET_REASON_MAX 80
 int target_unrecorded(pid_t pid, char why[TARGET_REASON_MAX], char *command, size_t cap);
-/* Removes the segments of dead programs that no viewer has open, of any format, and those that were
- * never completed. Returns their number, or -errno. */
+/* Removes the segments of dead programs, and of viewers that watched from outside, that no viewer
+ * has open, of any format, and those that were never completed. Returns their number, or -errno. */
 int target_clean(void);
 
 #endif

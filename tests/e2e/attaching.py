@@ -495,6 +495,22 @@ def readonly():
     asked.end()
 
 
+@case("a program that another heaptop watches from outside is attached to all the same")
+def watched_from_outside():
+    asked = Asked.take()
+    script = os.path.join(scratch, "outside")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":until watching from outside\n:save-display -\n:until never\n")
+    first = viewer("--script", script, "--readonly", "-a", str(asked.pid))
+    check(first.stdout.read(1), "it is not watched")
+    done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(asked.pid)])
+    check_equal((done.returncode, json.loads(done.stdout)["attach"]["state"]), (0, "attached"), done.stderr)
+    first.kill()
+    first.wait()
+    check_equal(run([HEAPTOP, "--clean"]).returncode, 0, "cleaning what it left")
+    asked.end()
+
+
 @case("a program without a safe point is left as it was, in time or at once")
 def no_safe_point():
     process = subprocess.Popen([target("in_callback")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

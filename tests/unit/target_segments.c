@@ -63,7 +63,7 @@ struct made {
 	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen, state, version;
 	bool other_boot, made_long_ago, other_format;
-	const char *command;
+	const char *command, *why;
 	size_t command_bytes;
 };
 
@@ -73,6 +73,7 @@ static void header_adjust(struct ht_header *h, const struct made *m)
 	if (m->version)
 		h->version = m->version;
 	h->signature += m->other_format;
+	strcpy(h->why, m->why ? m->why : "");
 	if (m->command) {
 		memcpy(h->command, m->command, m->command_bytes);
 		h->command_bytes = (uint32_t)m->command_bytes;
@@ -479,6 +480,26 @@ TEST(find_the_running_one)
 	empty_directory();
 }
 
+/* Another viewer watches the process from outside: that is no recording of it. */
+TEST(what_is_watched_from_outside_is_not_recorded)
+{
+	pid_t me = getpid();
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *held;
+
+	MAKE(.name = "heaptop-outside", .pid = me, .start_ticks = ticks_of(me),
+		.state = HT_STATE_PREPARED, .why = HT_WHY_OUTSIDE);
+	CHECK_INT(listed(list_now(), "heaptop-outside")->state, TARGET_OUTSIDE);
+	CHECK(not_found(me, -ENOENT, "it was not started under heaptop"));
+	held = read_open(path_of("heaptop-outside"), message);
+	CHECK(held != NULL);
+	CHECK_INT(read_viewer_lock(held), 0);
+	CHECK_INT(target_clean(), 0);
+	read_close(held); /* the viewer was killed */
+	CHECK_INT(target_clean(), 1);
+	empty_directory();
+}
+
 TEST(find_says_why_not)
 {
 	pid_t pid = child_start();
@@ -552,6 +573,7 @@ int main(void)
 	RUN(no_directory);
 	RUN(clean_keeps_what_is_used);
 	RUN(find_the_running_one);
+	RUN(what_is_watched_from_outside_is_not_recorded);
 	RUN(find_says_why_not);
 	RUN(find_says_when_it_cannot_look);
 	RUN(find_says_zombies_have_ended);
