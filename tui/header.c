@@ -189,6 +189,12 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	struct infoline s = INFOLINE_INIT;
 	char a[UNITS_MAX], b[UNITS_MAX];
 
+	if (snapshot_unread(ui->current)) {
+		header_bar(&s, "Live", 0, 0, header_bar_of(ui, width));
+		infoline_left(&s, 90, STYLE_DIM, "unknown: the heap cannot be read from outside");
+		infoline_draw(&s, y, 1, width - 2);
+		return;
+	}
 	header_bar(&s, "Live", t->live_bytes, t->peak_live_bytes, header_bar_of(ui, width));
 	infoline_left(&s, 90, STYLE_BOLD, "%6s", units_bytes(a, t->live_bytes));
 	header_launch(ui, &s, width);

@@ -166,6 +166,10 @@ static void frame_heap(struct strbuf *out, const struct snapshot *s, const struc
 	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
 	char growth[UNITS_MAX], mode[SNAP_SAMPLING_MAX];
 
+	if (snapshot_unread(s)) {
+		strbuf_puts(out, "Live unknown: the heap cannot be read from outside\n");
+		return;
+	}
 	strbuf_printf(out, "Live %s in %s block%s  peak %s @%s  growth %s  ",
 		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
 		units_plural(t->live_blocks), units_bytes(peak, t->peak_live_bytes),

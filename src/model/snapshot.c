@@ -64,6 +64,11 @@ const char *snapshot_attach_text(const struct snapshot *s, char buf[SNAP_ATTACH_
 	return buf;
 }
 
+bool snapshot_unread(const struct snapshot *s)
+{
+	return s->attach.how == SNAP_ATTACH_OUTSIDE && !s->totals.has_before;
+}
+
 const char *snapshot_state_text(const struct snapshot *s, char buf[48])
 {
 	switch (s->state) {
@@ -110,6 +115,8 @@ const char *snapshot_sampling_text(
 	char rate[UNITS_MAX], percent[UNITS_MAX] = "100";
 	const char *sign = ascii ? "+-" : "±";
 
+	if (snapshot_unread(s))
+		return "not read";
 	if (s->sampling.most == 0)
 		return "exact";
 	if (t->error.live_bytes < t->live_bytes)

@@ -717,6 +717,9 @@ const char *snapshot_sampling_text(
 void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap);
 /* The site of that id, of any kind, or NULL. */
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
+/* Whether it is watched from outside and its heap could not be read: its live blocks are unknown.
+ */
+bool snapshot_unread(const struct snapshot *s);
 /* Whether the program has ended. */
 bool snapshot_ended(const struct snapshot *s);
 /* "now", "peak", "past" or "range". Static. */

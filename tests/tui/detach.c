@@ -6,6 +6,7 @@
 static struct paper p;
 static unsigned detached, all_detached, kept, others;
 static int answer;
+static bool heap_known; /* from before, or from outside */
 static enum snap_attach_how how;
 static struct snapshot *(*canned)(void *ctx, const char **error);
 
@@ -16,6 +17,7 @@ static struct snapshot *tick(void *ctx, const char **error)
 	s->attach = (struct snap_attach){
 		.how = how, .pauses = 3, .longest_ns = 400000, .total_ns = 900000, .others = others
 	};
+	s->totals.has_before = heap_known;
 	return s;
 }
 
@@ -149,6 +151,25 @@ TEST(from_outside)
 	paper_close(&p);
 }
 
+/* Its allocator is not glibc's: nothing is not what it has. */
+TEST(a_heap_that_cannot_be_read_from_outside)
+{
+	begin(SNAP_ATTACH_OUTSIDE);
+	CHECK(paper_find(&p, "Live") >= 0);
+	heap_known = true;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "unknown: the heap") < 0);
+	CHECK(paper_find(&p, "exact") >= 0);
+	heap_known = false;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "unknown: the heap cannot be read from outside") >= 0);
+	CHECK(paper_find(&p, "exact") < 0);
+	CHECK(paper_find(&p, "not read") >= 0);
+	paper_close(&p);
+}
+
 /* A program that was started under heaptop can be detached from, too, but that is not offered. */
 TEST(a_recorded_program)
 {
@@ -198,6 +219,7 @@ int main(void)
 	RUN(q_asks_what_becomes_of_it);
 	RUN(an_ended_program_is_left_at_once);
 	RUN(from_outside);
+	RUN(a_heap_that_cannot_be_read_from_outside);
 	RUN(a_recorded_program);
 	RUN(D_asks_which_of_several);
 	RUN(read_only);
