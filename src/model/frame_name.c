@@ -27,10 +27,28 @@ static const char *frame_basename(const char *path)
 
 const char *const name_styles[NAMES_COUNT] = { "short", "full", "mangled", "address" };
 
-/*
- * "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it means that
- * the name is unknown. The end stays, "?? …so.3+0x4f1c0": it tells frames of one module apart.
- */
+#define MODULE_LEAST 4 /* cells of a module's name: fewer say nothing */
+
+/* "libfoo+0x4f1c0", "libf…+0x4f1c0" or "+0x4f1c0", whichever fits: the offset tells frames of one
+ * module apart, the beginning of its name tells modules apart. */
+static void address_shorten(const struct frame *f, size_t cells, bool ascii, char *out, size_t cap)
+{
+	const char *version = strstr(f->module->name, ".so");
+	char module[FRAME_TEXT_MAX / 2], offset[24];
+	size_t bytes = version ? (size_t)(version - f->module->name) : strlen(f->module->name);
+	size_t tail = (size_t)snprintf(offset, sizeof(offset), "+0x%" PRIx64, f->offset);
+
+	snprintf(module, sizeof(module), "%.*s", (int)bytes, f->module->name);
+	if (tail + MODULE_LEAST > cells || tail + MODULE_LEAST * 4 > cap) {
+		text_elide(out, cap, offset, cells, true, ascii);
+		return;
+	}
+	text_elide(out, cap - tail, module, cells - tail, false, ascii);
+	strcat(out, offset);
+}
+
+/* "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it means that
+ * the name is unknown. */
 static void frame_address(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap)
 {
 	const char *unnamed = f->function ? "" : "?? ";
@@ -41,12 +59,15 @@ static void frame_address(const struct frame *f, unsigned cells, bool ascii, cha
 		snprintf(text, sizeof(text), "%s+0x%" PRIx64, f->module->name, f->offset);
 	else
 		snprintf(text, sizeof(text), "0x%" PRIx64, f->pc);
-	if (used >= limit || used >= cap) {
+	if (used >= limit || used >= cap) { /* the end, which tells most */
 		text_elide(out, cap, text, limit, true, ascii);
 		return;
 	}
 	memcpy(out, unnamed, used);
-	text_elide(out + used, cap - used, text, limit - used, true, ascii);
+	if (f->module->name[0] && text_cells(text) > limit - used)
+		address_shorten(f, limit - used, ascii, out + used, cap - used);
+	else
+		text_elide(out + used, cap - used, text, limit - used, true, ascii);
 }
 
 void frame_name(const struct frame *f, enum name_style style, unsigned cells, bool ascii, char *out,

@@ -177,7 +177,13 @@ TEST(cells_of_names)
 		struct row_style narrow = utf8;
 
 		narrow.site_cells = 16;
-		CHECK_STR(text(COL_SITE, 2, &narrow), "?? …so.3+0x4f1c0");
+		CHECK_STR(text(COL_SITE, 2, &narrow), "?? libf…+0x4f1c0");
+		narrow.site_cells = 17;
+		CHECK_STR(text(COL_SITE, 2, &narrow), "?? libfoo+0x4f1c0");
+		narrow.site_cells = 14;
+		CHECK_STR(text(COL_SITE, 2, &narrow), "?? +0x4f1c0");
+		narrow.site_cells = 9;
+		CHECK_STR(text(COL_SITE, 2, &narrow), "?? …4f1c0");
 	}
 	CHECK_STR(text(COL_SITE, 3, &utf8), "?? 0x7f1122334455");
 	CHECK_STR(text(COL_LINE, 3, &utf8), "");
