@@ -219,6 +219,7 @@ static void state_publish(struct event_drain *d)
 		.unopened = d->unopened };
 
 	for (size_t i = 0; i < d->nends; i++) {
+		s.unread += d->ends[i].error != 0;
 		s.lost += d->ends[i].end.lost;
 		s.waits += d->ends[i].end.waits;
 		s.waited_ns += d->ends[i].end.waited_ns;
@@ -249,6 +250,22 @@ static void renew(struct event_drain *d, uint64_t now)
 		(void)event_stream_renew(d->streams[i], now);
 }
 
+/* One reading of an image, which is over if it cannot be read. Returns the number of events. */
+static size_t stream_pass(struct event_drain *d, size_t i, bool *behind)
+{
+	ssize_t got = event_stream_pass(d->streams[i], EVENT_STREAM_PART);
+
+	if (got < 0 && i > 0 && got != -ENOMEM) {
+		stream_end(d, i);
+		return 0;
+	}
+	if (got < 0)
+		d->error = (int)got;
+	*behind |= event_stream_is_behind(d->streams[i]);
+	event_stream_flush(d->streams[i], clock_monotonic_ns() - FLUSH_NS);
+	return got > 0 ? (size_t)got : 0;
+}
+
 /* One reading of all images. Returns the number of events; *behind: others are to be passed on. */
 static size_t pass(struct event_drain *d, bool *behind)
 {
@@ -258,15 +275,8 @@ static size_t pass(struct event_drain *d, bool *behind)
 	d->passes++;
 	if (d->watch)
 		segment_watch_new_ones(d->watch, image_open, d);
-	for (size_t i = 0; i < d->nstreams; i++) {
-		ssize_t got = event_stream_pass(d->streams[i], EVENT_STREAM_PART);
-
-		if (got < 0 && (i == 0 || got == -ENOMEM))
-			d->error = (int)got;
-		total += got > 0 ? (size_t)got : 0;
-		*behind |= event_stream_is_behind(d->streams[i]);
-		event_stream_flush(d->streams[i], clock_monotonic_ns() - FLUSH_NS);
-	}
+	for (size_t i = d->nstreams; i-- > 0;)
+		total += stream_pass(d, i, behind);
 	over_end(d);
 	return total;
 }

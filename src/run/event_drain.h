@@ -33,6 +33,7 @@ struct event_drain_state {
 	uint64_t waits, waited_ns; /* of the program, for us */
 	uint32_t images;
 	uint32_t unopened; /* images that could not be opened, at the end */
+	uint32_t unread; /* images that could not be read to their end */
 	int error; /* -errno: why events are no longer read */
 };
 void event_drain_state(struct event_drain *d, struct event_drain_state *out);

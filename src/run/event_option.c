@@ -73,6 +73,11 @@ static void losses_print(const struct event_drain_state *s)
 			" processes are missing: there was no memory, or no file descriptor left "
 			"(ulimit -n), to read them\n",
 			s->unopened);
+	if (s->unread > 0)
+		fprintf(stderr,
+			"heaptop: the events of %" PRIu32
+			" process%s end early: the segment could not be read to its end\n",
+			s->unread, s->unread == 1 ? "" : "es");
 }
 
 void event_option_end(struct event_drain **d, struct session *s)

@@ -42,7 +42,7 @@ struct event_stream {
 	bool busy; /* the last reading found events */
 	bool behind; /* there are events to be passed on, even if no more come */
 	uint64_t moved_ns; /* when slot 0's ring was not stuck */
-	int error; /* of memory, while visiting */
+	int error; /* -errno: the first of a pass, or of memory while visiting */
 };
 
 static_assert(sizeof(struct event_raw) == sizeof(struct ht_event) &&
@@ -223,8 +223,10 @@ ssize_t event_stream_pass(struct event_stream *s, enum event_stream_way way)
 {
 	uint64_t now = clock_monotonic_ns();
 	ssize_t total = rings_read(s, now);
-	int rc = total < 0 ? 0 : read_pass_on(s, tick_at(s, now), way);
+	int rc = total < 0 ? (int)total : read_pass_on(s, tick_at(s, now), way);
 
+	if (rc != 0 && s->error == 0)
+		s->error = rc;
 	return rc ? rc : total;
 }
 
@@ -434,7 +436,8 @@ void event_stream_close(struct event_stream *s, struct event_stream_end *out)
 			.events = counts.events,
 			.lost = counts.lost,
 			.missed_frees = counts.missed_frees,
-			.unknown_frees = counts.unknown_frees } };
+			.unknown_frees = counts.unknown_frees },
+		.error = s->error };
 	event_stream_waits(s, &out->end.waits, &out->end.waited_ns);
 	if (s->running)
 		event_write_end(s->options.writer, s->options.number, NULL, &out->end);

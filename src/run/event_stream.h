@@ -49,6 +49,7 @@ struct event_stream_end {
 	int32_t pid;
 	uint64_t start_realtime_ns;
 	struct event_end end;
+	int error; /* -errno: why not all of it could be read; or 0 */
 };
 /* Takes the rest, writes it, and closes the segment. */
 void event_stream_close(struct event_stream *s, struct event_stream_end *out);
