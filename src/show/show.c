@@ -2,11 +2,13 @@
 /* What the command line asks for, on the screen (show.h). Main thread. */
 #include "src/show/show.h"
 
+#include "src/run/argument.h"
 #include "src/run/failure.h"
 #include "src/run/file_kind.h"
 #include "src/show/program_show.h"
 #include "src/show/recording_show.h"
 #include "src/show/still_show.h"
+#include "tui/term.h"
 
 static int file_show(const struct options *o, const struct config *config, struct script *script,
 	const struct winsize *size)
@@ -22,6 +24,15 @@ static int file_show(const struct options *o, const struct config *config, struc
 		       : program_show(o, config, script, size);
 }
 
+/* Without a terminal, a wrong argument is what is to be said. */
+static int screen_check(const struct options *o, struct winsize *size)
+{
+	struct winsize unused;
+	int rc = term_probe(&unused) ? 0 : argument_check(o);
+
+	return rc ? rc : screen_run_terminal(size);
+}
+
 int show_run(const struct options *o, const struct config *config)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
@@ -33,7 +44,7 @@ int show_run(const struct options *o, const struct config *config)
 		failure_print_reason("--script", why);
 		return OPTIONS_EXIT_USAGE;
 	}
-	rc = script ? 0 : screen_run_terminal(&size);
+	rc = script ? 0 : screen_check(o, &size);
 	if (rc == 0)
 		rc = file_show(o, config, script, &size);
 	script_free(script);

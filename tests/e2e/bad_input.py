@@ -400,6 +400,10 @@ def test_library_missing():
 def test_no_terminal():
     refused(["--", "true"], (USAGE, FAILED), "-b", "--report")
     refused(["-r", segment_left()], (USAGE, FAILED), "-b")
+    # What is wrong with the argument comes first.
+    refused(["-r", "/no/such/file"], FAILED, "/no/such/file: No such file")
+    refused(["-r", "/etc/passwd"], FAILED, "/etc/passwd: not a heaptop segment")
+    refused(["-a", ended_pid()], FAILED, "no such process")
 
 
 def on_terminal(term, args):
