@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What -a and -r name, looked at before anything is opened for it. Main thread. */
+/* What -a and -r name, checked before anything is opened for it. Main thread. */
 #ifndef SRC_RUN_ARGUMENT_H
 #define SRC_RUN_ARGUMENT_H
 
