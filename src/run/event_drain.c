@@ -135,10 +135,16 @@ static enum segment_watch_answer image_open(void *ctx, const char *path)
 		return SEGMENT_WATCH_SETTLED;
 	if (id->state == HT_STATE_PREPARED)
 		return SEGMENT_WATCH_LATER;
-	if (is_ended(d, id) || stream_add(d, path, message) == 0)
+	if (is_ended(d, id))
 		return SEGMENT_WATCH_SETTLED;
-	d->unopened++;
-	return SEGMENT_WATCH_LATER;
+	if (stream_add(d, path, message) != 0) {
+		d->unopened++;
+		return SEGMENT_WATCH_LATER;
+	}
+	/* The first one, too: it may have reported only just before it ran this one. */
+	for (size_t i = 0; i < d->nstreams; i++)
+		event_stream_introduce(d->streams[i]);
+	return SEGMENT_WATCH_SETTLED;
 }
 
 /* ---- images that leave ---- */

@@ -158,8 +158,7 @@ static ssize_t ring_read_all(struct event_stream *s, uint32_t slot, uint64_t now
 	return got < 0 ? got : (ssize_t)total;
 }
 
-/* Writes who the program is, once the library has reported. */
-static void process_check(struct event_stream *s)
+void event_stream_introduce(struct event_stream *s)
 {
 	const struct read_identity *id = &s->identity;
 	struct event_process p;
@@ -203,7 +202,7 @@ static ssize_t rings_read(struct event_stream *s, uint64_t now)
 {
 	ssize_t slots, total = 0;
 
-	process_check(s);
+	event_stream_introduce(s);
 	/* So that the events of a quiet program have a recent stamp, too. */
 	if (s->running && (s->busy || kill(s->identity.pid, 0) == 0))
 		read_publish_clock(s->segment, now);
@@ -305,7 +304,7 @@ int event_stream_seed(struct event_stream *s)
 {
 	ssize_t rc;
 
-	process_check(s);
+	event_stream_introduce(s);
 	rc = missed_begin(s);
 	if (rc >= 0)
 		rc = read_blocks(s->segment, block_seed, s);

@@ -23,6 +23,9 @@ struct event_stream_options {
  * (READ_MESSAGE_MAX). */
 struct event_stream *event_stream_open(
 	const char *path, const struct event_stream_options *o, char *message);
+/* Writes who it is, once the library has reported; a pass does so, too. Readers expect the streams
+ * of a file to begin in the order of their numbers. */
+void event_stream_introduce(struct event_stream *s);
 /* Asks the program to go on writing events, and to wait for us. 0 or -errno. */
 int event_stream_renew(struct event_stream *s, uint64_t now_ns);
 /* The blocks that are live already, of a program attached to. 0 or -errno. */
