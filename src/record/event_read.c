@@ -30,7 +30,7 @@ struct event_recording {
 	struct event_stacks *names;
 	struct stream *streams;
 	size_t nstreams, room;
-	bool cut;
+	bool cut, damaged;
 };
 
 static char *text_take(struct bytes_cursor *c)
@@ -198,14 +198,18 @@ static int all_read(struct event_recording *r)
 {
 	struct event_file_block b;
 	uint64_t at = event_file_tell(r->file);
-	int rc;
+	int rc, damage;
 
-	for (; (rc = event_file_next(r->file, &b)) == 1; at = event_file_tell(r->file))
-		if (block_read(r, &b, at) == -ENOMEM)
+	for (; (rc = event_file_next(r->file, &b)) == 1; at = event_file_tell(r->file)) {
+		damage = block_read(r, &b, at);
+		if (damage == -ENOMEM)
 			return -ENOMEM;
+		r->damaged |= damage != 0;
+	}
 	r->cut = event_file_is_cut(r->file);
 	for (size_t i = 0; i < r->nstreams; i++) {
 		r->streams[i].about.cut = r->cut;
+		r->streams[i].about.damaged = r->damaged;
 		if (event_stacks_end(r->streams[i].stacks) != 0)
 			return -ENOMEM;
 	}
@@ -323,7 +327,7 @@ int event_read_each(struct event_recording *r, uint32_t stream, const struct eve
 {
 	struct completing c = { .sink = sink };
 	const struct event_sink complete = { &c, event_complete };
-	const struct stream *s = &r->streams[stream];
+	struct stream *s = &r->streams[stream];
 	struct event_file_block b;
 	uint64_t number = 0;
 	int rc = 1;
@@ -333,6 +337,7 @@ int event_read_each(struct event_recording *r, uint32_t stream, const struct eve
 		rc = event_file_next(r->file, &b);
 		if (rc == 1 && event_columns_decode(&b.contents, &number, &complete) != 0)
 			rc = 0;
+		s->about.damaged |= rc == 0;
 	}
 	event_blocks_free(&c.live);
 	return c.failed || rc == -ENOMEM ? -ENOMEM : 0;

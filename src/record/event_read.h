@@ -28,6 +28,7 @@ struct event_about {
 	bool lossless;
 	bool ended; /* the file has an end; without, the rest is 0 */
 	bool cut; /* it was cut off after its last complete block */
+	bool damaged; /* parts of it are left out; those of events are known once they are read */
 	const char *exe;
 	const char *command; /* argv joined by spaces */
 	const char *const *argv;
@@ -51,7 +52,7 @@ const struct stack *event_read_stack(
 	struct event_recording *r, uint32_t stream, uint32_t site, const char **function);
 
 /* Calls `sink` for each event, with site and size for frees, too. 0 or -ENOMEM; what is damaged
- * ends it. */
+ * ends it, and event_about says so. */
 int event_read_each(struct event_recording *r, uint32_t stream, const struct event_sink *sink);
 
 #endif

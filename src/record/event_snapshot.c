@@ -164,6 +164,9 @@ static const char *notice_make(
 		snprintf(o->notice, sizeof(o->notice),
 			"%llu event%s lost before this moment: figures are not exact",
 			(unsigned long long)p->lost, p->lost == 1 ? " was" : "s were");
+	else if (a->damaged)
+		snprintf(o->notice, sizeof(o->notice),
+			"parts of the recording are damaged and left out");
 	else if (a->cut || !a->ended)
 		snprintf(o->notice, sizeof(o->notice),
 			"the recording was cut off: this is its last complete moment");

@@ -175,6 +175,9 @@ static int events_put(struct event_recording *r, const struct options *o, int fd
 	rc = packed_file_close(c.file);
 	strbuf_free(&c.text);
 	rc = c.error ? c.error : rc;
+	if (rc == 0 && a->damaged)
+		fprintf(stderr, "heaptop: %s: parts of the recording are damaged and left out\n",
+			o->file);
 	return rc ? failure_print_errno("cannot write all events", rc) : 0;
 }
 

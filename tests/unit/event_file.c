@@ -331,6 +331,38 @@ TEST(damaged)
 	free(data);
 }
 
+static bool damage_said(enum event_file_kind kind, uint32_t stream)
+{
+	static const struct event_sink ignore = { NULL, event_ignore };
+	struct event_writer *w = event_file_create(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
+	struct bytes strange = { 0 };
+	struct event_recording *r;
+	bool said;
+
+	event_write_process(w, 0,
+		&(struct event_process){
+			.pid = 7, .version = "x", .exe = "/x", .command = "", .command_bytes = 1 });
+	bytes_add(&strange, "\377\377\377\377\377\377\377\377\377", 9);
+	if (kind)
+		event_file_put(w, kind, stream, &strange);
+	event_write_end(w, 0, NULL, &(struct event_end){ .ended_ns = 123 });
+	CHECK_INT(event_file_close(w), 0);
+	r = event_read_open(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
+	CHECK_INT(event_read_each(r, 0, &ignore), 0);
+	said = event_read_about(r, 0)->damaged;
+	event_read_free(r);
+	bytes_free(&strange);
+	return said;
+}
+
+TEST(damage_is_said)
+{
+	CHECK(!damage_said(0, 0));
+	CHECK(damage_said(EVENT_FILE_EVENTS, 0));
+	CHECK(damage_said(EVENT_FILE_SITES, 0));
+	CHECK(damage_said(EVENT_FILE_EVENTS, 5)); /* of a stream that has not begun */
+}
+
 /* A full disk: the first failure is reported, and what is there can be read. */
 TEST(no_room)
 {
@@ -368,6 +400,7 @@ int main(void)
 	RUN(replayed);
 	RUN(cut_anywhere);
 	RUN(damaged);
+	RUN(damage_is_said);
 	RUN(no_room);
 	unlink(path);
 	return check_end();
