@@ -18,6 +18,11 @@
 #include "src/proc/proc.h"
 #include "src/util/strbuf.h"
 
+#ifdef __x86_64__
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
 #define PAGE	      UINT64_C(4096)
 #define FXSAVE	      512u
 #define PAGES_AT_ONCE 256u
@@ -141,6 +146,8 @@ static bool put(struct writer *w, uint64_t offset, const void *bytes, size_t n)
 	while (w->rc == 0 && n > 0) {
 		ssize_t done = pwrite(w->fd, p, n, (off_t)offset);
 
+		if (done < 0 && errno == EINTR)
+			continue;
 		if (done <= 0) {
 			w->rc = done < 0 ? -errno : -ENOSPC;
 			break;
@@ -254,7 +261,7 @@ static Elf64_Ehdr header(size_t phdrs, Elf64_Shdr *more)
 	return (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 				     ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_CORE,
-		.e_machine = EM_X86_64,
+		.e_machine = MACHINE,
 		.e_version = EV_CURRENT,
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
