@@ -198,6 +198,11 @@ static void stderr_take(void)
 		return;
 	fflush(stderr);
 	term.stderr_was = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (term.stderr_was < 0) { /* it could not be given back, and what it says would be lost */
+		close(term.stderr_now);
+		term.stderr_now = -1;
+		return;
+	}
 	dup2(term.stderr_now, STDERR_FILENO);
 }
 
