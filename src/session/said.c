@@ -2,12 +2,15 @@
 /* What the program says of itself (said.h). */
 #include "src/session/said.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
+#include "src/util/units.h"
 
 struct hearing {
 	struct said *said;
@@ -81,7 +84,9 @@ static void note_visit(void *ctx, const struct read_note *n)
 void said_hear(struct said *s, struct marks *marks, const struct marks_of *of)
 {
 	struct hearing h = { .said = s, .marks = marks, .of = of };
-	uint64_t notes = read_notes_count(of->segment);
+	uint64_t notes = read_notes_count(of->segment), before = s->seen;
+	bool late = s->since_ns == 0 && !of->identity->family;
+	ssize_t heard;
 
 	/* What a program said before any viewer came is for none. One that a viewer has launched
 	 * has always had one. */
@@ -90,7 +95,21 @@ void said_hear(struct said *s, struct marks *marks, const struct marks_of *of)
 	if (notes <= s->seen)
 		return;
 	h.taken = read_notes_claim(of->segment, notes);
-	(void)read_notes(of->segment, &s->seen, note_visit, &h);
+	heard = read_notes(of->segment, &s->seen, note_visit, &h);
+	if (!late && heard >= 0)
+		s->lost += s->seen - before - (uint64_t)heard;
+}
+
+const char *said_notice(struct said *s)
+{
+	if (s->lost == 0)
+		return NULL;
+	snprintf(s->notice, sizeof(s->notice),
+		"%" PRIu64
+		" note%s of the program through heaptop.h lost: more than %u between two "
+		"refreshes",
+		s->lost, units_plural(s->lost), HT_NOTES);
+	return s->notice;
 }
 
 /* The thread of that number; if it was found before, only that very one. */

@@ -14,6 +14,8 @@
 
 #define SAID_THREADS_MAX 1024u /* names; the oldest are forgotten */
 
+#define SAID_NOTICE_MAX 128
+
 /* Zeroed, it has heard nothing. */
 struct said {
 	uint64_t seen; /* the last note's number */
@@ -31,6 +33,8 @@ struct said {
 		char name[32];
 	} * thread; /* owned */
 	size_t threads, room;
+	uint64_t lost; /* notes for us that were overwritten before we heard them */
+	char notice[SAID_NOTICE_MAX];
 };
 
 /* Hears what is new: once a tick, before the marks are read. */
@@ -38,6 +42,8 @@ void said_hear(struct said *s, struct marks *marks, const struct marks_of *of);
 /* Replaces the names of the threads that have named themselves. Those that have ended are
  * forgotten: they keep their names in `threads`, and nobody inherits them. */
 void said_threads_name(struct said *s, struct snap_thread *threads, size_t count);
+/* What was lost; NULL: nothing. Valid until the next call. */
+const char *said_notice(struct said *s);
 void said_free(struct said *s);
 
 #endif

@@ -418,6 +418,7 @@ static const char *notice_choose(
 		notice = liveness_notice(&s->liveness, s->state, t);
 	notice = notice ? notice : ancestors_notice(&s->ancestors);
 	notice = notice ? notice : faults_notice(&s->faults);
+	notice = notice ? notice : said_notice(&s->said);
 	return notice ? notice : sampling_notice(&s->sampler);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "shm/note.h"
+#include "src/session/said.h"
 #include "tests/unit/session_fixture.h"
 
 #define SLOT	1u
@@ -76,10 +77,39 @@ TEST(a_name_waits_for_its_thread)
 	end();
 }
 
+static void notice_check(bool lost)
+{
+	struct snapshot *s;
+
+	snapshot_unref(tick());
+	s = tick();
+	CHECK((s->notice && strstr(s->notice, "through heaptop.h lost")) == lost);
+	snapshot_unref(s);
+}
+
+TEST(what_is_overwritten_unheard_is_said)
+{
+	make(0, HT_STATE_RUNNING);
+	made.s.header->family = 0; /* a viewer may come late */
+	open_made();
+	for (unsigned i = 0; i < 2 * HT_NOTES; i++)
+		thread_says(TID, "before any viewer");
+	notice_check(false);
+	for (unsigned i = 0; i < HT_NOTES; i++)
+		thread_says(TID, "worker");
+	notice_check(false);
+	for (unsigned i = 0; i < HT_NOTES + 7; i++)
+		thread_says(TID, "worker");
+	notice_check(true);
+	CHECK_INT(session_said(session)->lost, 7);
+	end();
+}
+
 int main(void)
 {
 	RUN(many_threads_one_after_another_have_their_names);
 	RUN(nobody_inherits_a_name);
 	RUN(a_name_waits_for_its_thread);
+	RUN(what_is_overwritten_unheard_is_said);
 	return check_end();
 }
