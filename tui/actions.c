@@ -30,7 +30,7 @@
 #define DELAY_MIN_NS 100000000ull
 #define DELAY_MAX_NS 60000000000ull
 
-/* Home and End belong to the time line while its cursor is what moved last. */
+/* Home and End belong to the timeline while its cursor is what moved last. */
 void action_move(struct ui *ui, int motion, int key)
 {
 	if (ui->moments.was_active && (key == KEY_HOME || key == KEY_END)) {

@@ -25,7 +25,7 @@ enum draw_style {
 	STYLE_INFO,
 	STYLE_KEY, /* a key's name in hints */
 	STYLE_LABEL, /* a key's meaning in the bottom bar */
-	STYLE_MOMENT, /* another moment than now, and its place on the time line */
+	STYLE_MOMENT, /* another moment than now, and its place on the timeline */
 	STYLE_COUNT
 };
 

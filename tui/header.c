@@ -80,7 +80,7 @@ static const char *header_command(const struct snapshot *snap, unsigned width)
 	return command;
 }
 
-/* A recording that is written, where the time line does not say so. */
+/* A recording that is written, where the timeline does not say so. */
 static void header_recording(const struct ui *ui, struct infoline *s)
 {
 	const struct timeline *t = ui_recording(ui);

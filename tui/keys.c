@@ -47,7 +47,7 @@
 #define FIND  "Searching"
 #define SETUP "Settings"
 #define MARK  "Marks"
-#define TIME  "Time line"
+#define TIME  "Timeline"
 #define PROG  "Program"
 
 static bool now_is_an_end(const struct ui *ui)
@@ -155,13 +155,13 @@ const struct key_binding keys_table[] = {
 	{ TIME, ".", { '.', 0 }, IN_TIMED, moments_step, 1, PLACE_HELP, NULL, NULL, NULL,
 		"one tick forward, at the end to now; End: to now" },
 	{ TIME, "(", { '(', 0 }, IN_TIMED, moments_leap, -1, PLACE_HELP, NULL, NULL, NULL,
-		"back by a tenth of the time line" },
+		"back by a tenth of the timeline" },
 	{ TIME, ")", { ')', 0 }, IN_TIMED, moments_leap, 1, PLACE_HELP, NULL, NULL, NULL,
-		"forward by a tenth of the time line" },
+		"forward by a tenth of the timeline" },
 	{ TIME, "S-Left", { KEY_SLEFT, 0 }, IN_TIMED, moments_column, -1, PLACE_HELP, NULL, NULL, NULL,
-		"one cell of the time line back, to the highest tick there" },
+		"one cell of the timeline back, to the highest tick there" },
 	{ TIME, "S-Right", { KEY_SRIGHT, 0 }, IN_TIMED, moments_column, 1, PLACE_HELP, NULL, NULL, NULL,
-		"one cell of the time line forward" },
+		"one cell of the timeline forward" },
 	{ TIME, "P", { 'P', 0 }, IN_TIMED, moments_peak, 0, PLACE_HINT, "peak", "leave peak",
 		shown_moment_is_peak, "what was live at the program's peak, and back" },
 	{ TIME, "^", { '^', 0 }, IN_TIMED, moments_highest, 0, PLACE_HELP, NULL, NULL, NULL,

@@ -28,7 +28,7 @@ static const struct {
 	[ROW_BAR] = { 10, 0, 0 },
 };
 
-#define ELSEWHERE_HEIGHT 14 /* from this height on, the time line is shown in every view */
+#define ELSEWHERE_HEIGHT 14 /* from this height on, the timeline is shown in every view */
 
 static bool row_shown(enum layout_row row, int height, unsigned flags)
 {
@@ -38,7 +38,7 @@ static bool row_shown(enum layout_row row, int height, unsigned flags)
 	       (flags & row_table[row].only) == row_table[row].only;
 }
 
-/* A time line of several lines begins at 30: 24 lines are needed for the table. */
+/* A timeline of several lines begins at 30: 24 lines are needed for the table. */
 static int history_lines(int height, unsigned flags)
 {
 	static const struct {

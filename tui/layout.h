@@ -18,7 +18,7 @@ enum layout_row {
 	ROW_LIVE,
 	ROW_RSS,
 	ROW_OPS,
-	ROW_HISTORY, /* several lines on tall screens with a time line */
+	ROW_HISTORY, /* several lines on tall screens with a timeline */
 	ROW_NOTICE,
 	ROW_TABS,
 	ROW_HEAD,
@@ -35,7 +35,7 @@ enum layout_flag {
 	LAYOUT_NOTICE = 2, /* there is a notice to show */
 	LAYOUT_NO_HEAD = 4, /* this view has no column headers */
 	LAYOUT_COMPACT = 8, /* this view wants room: only the first two header lines */
-	LAYOUT_TIMELINE = 16, /* there is a time line */
+	LAYOUT_TIMELINE = 16, /* there is a timeline */
 	LAYOUT_ELSEWHERE = 32, /* another moment than now is shown: its place must be visible */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Texts about the moment on the screen (moment_words.h). Called by the header, the message line and
- * the time line for each frame, on the main thread.
+ * the timeline for each frame, on the main thread.
  */
 #include "tui/moment_words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which moment is on the screen: now, the program's peak, an earlier tick, or a range of time; and
- * the keys and the mouse that choose it on the time line. Main thread.
+ * the keys and the mouse that choose it on the timeline. Main thread.
  */
 #ifndef TUI_MOMENTS_H
 #define TUI_MOMENTS_H

@@ -130,7 +130,7 @@ static bool is_in_row(const struct ui *ui, enum layout_row row, int y)
 	return top >= 0 && y >= top && y < top + height;
 }
 
-/* The mouse on the time line; a drag that began there may leave it. */
+/* The mouse on the timeline; a drag that began there may leave it. */
 static bool mouse_moments(struct ui *ui, enum screen_mouse what, int y, int x)
 {
 	bool drags = ui->moments.dragging && what == SCREEN_DRAG;

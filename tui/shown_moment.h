@@ -19,7 +19,7 @@ bool shown_moment_can_range(const struct ui *ui);
 uint64_t shown_moment_newest_ns(const struct ui *ui);
 /* Is the past that of a recording? */
 bool shown_moment_is_replay(const struct ui *ui);
-/* The cursor's time on the time line, if it is not at now. */
+/* The cursor's time on the timeline, if it is not at now. */
 bool shown_moment_cursor(const struct ui *ui, uint64_t *ns);
 /* The range's ends, in order, if there is one. */
 bool shown_moment_range(const struct ui *ui, uint64_t *from_ns, uint64_t *to_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Drawing the time line (time_strip.h). A bar reaches from the base (zero, or the least of all) to
+ * Drawing the timeline (time_strip.h). A bar reaches from the base (zero, or the least of all) to
  * the highest value of its time; what is above the lowest is dim. The axis has, in this order of
  * importance, the cursor's time, the start of the range, flags, and times. Called by screen.c and
  * header.c for each frame, on the main thread.
@@ -22,7 +22,7 @@
 #define FACTS_CELLS 27 /* what is kept, at the right, */
 #define FACTS_WIDTH 76 /* from this width of the screen on */
 #define MISSING_PART                                                                               \
-	8 /* one line shows the time line if at most this part of the time is missing */
+	8 /* one line shows the timeline if at most this part of the time is missing */
 #define LABEL_EACH 9 /* least cells from one time on the axis to the next */
 
 #define COUNTS_WIDTH                                                                               \
@@ -99,7 +99,7 @@ static struct place strip_place(const struct ui *ui, unsigned width)
 	return (struct place){ LABEL_CELLS + 2, width > taken ? width - taken : 0 };
 }
 
-/* One line has room for one graph: that of the whole run, unless the time line is needed. */
+/* One line has room for one graph: that of the whole run, unless the timeline is needed. */
 static bool says_enough(const struct ui *ui, const struct timeline *t)
 {
 	return ui->layout.history_height > 1 || shown_moment_is_elsewhere(ui) || t->replay ||

@@ -333,7 +333,7 @@ struct moments_state {
 	/* The sum of the sites' `since`, for this snapshot. */
 	const struct snapshot *summed;
 	struct snap_since sum;
-	/* The time line as it is drawn (time_strip.h), of this tick and image. */
+	/* The timeline as it is drawn (time_strip.h), of this tick and image. */
 	struct strip strip;
 	int strip_x; /* on the screen */
 	unsigned strip_cells, strip_tick;

@@ -106,8 +106,8 @@ static void help_add_keys(struct ui *ui)
 		help_add(ui, "Mouse");
 		help_add(ui, "  click      selects a row, sorts by a header, opens a tab");
 		help_add(ui,
-			"  drag       on the time line: moves the cursor; right click: a range");
-		help_add(ui, "  wheel      scrolls, or steps on the time line; Shift selects text");
+			"  drag       on the timeline: moves the cursor; right click: a range");
+		help_add(ui, "  wheel      scrolls, or steps on the timeline; Shift selects text");
 		help_add(ui, "%s", "");
 	}
 }
@@ -148,7 +148,7 @@ static void help_add_words(struct ui *ui)
 		{ "pss", "RSS with each shared page divided by its number of users" },
 		{ "~+1.2k/s", "a rate of the first ten seconds, inflated by startup" },
 		{ "/s, over", "rates cover this time: 10 seconds, less at the start" },
-		{ "0:00 graph", "live bytes from the start until now: the time line" },
+		{ "0:00 graph", "live bytes from the start until now: the timeline" },
 		{ "m ! and ^", "on its axis: a mark, lost events, the highest moment" },
 		{ "history", "memory used by the history, and its limit" },
 		{ "rec", "size of the recording, its limit, bytes per second" },

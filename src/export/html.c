@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One self-contained HTML file: time line, zoomable icicle, table. The page is
+ * One self-contained HTML file: timeline, zoomable icicle, table. The page is
  * src/export/html_page, which the assembler puts into the program as it is; here is what it draws:
  * the sites as JSON. All text of the program stands in that JSON, without a '<' that could end it,
  * or is escaped. A content security policy keeps the page from loading anything and from running

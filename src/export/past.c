@@ -79,7 +79,7 @@ struct timeline_point *past_points(
 	*npoints = 0;
 	if (!out)
 		return NULL;
-	/* The time line begins when a viewer attached; the history, when the program started. */
+	/* The timeline begins when a viewer attached; the history, when the program started. */
 	n = from_history(s, kept ? t->points[0].ns : s->uptime_ns + 1, out);
 	for (size_t i = 0; i < kept; i++)
 		out[n++] = t->points[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A Perfetto trace (https://perfetto.dev, protos/perfetto/trace): for each process a counter of
- * live bytes over time, of resident memory and threads where the time line has them, and the heap
+ * live bytes over time, of resident memory and threads where the timeline has them, and the heap
  * profile of the snapshot's moment, as heapprofd writes it. ui.perfetto.dev and trace_processor
  * read it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Resampling a time line (strip.h). Called by the screen once a tick. Pure. */
+/* Resampling a timeline (strip.h). Called by the screen once a tick. Pure. */
 #include "src/model/strip.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A time line resampled to a number of cells, as the screen draws it. Each cell has the extremes of
+ * A timeline resampled to a number of cells, as the screen draws it. Each cell has the extremes of
  * its time, so a spike is visible at every width, and stands for one kept tick. Pure.
  */
 #ifndef SRC_MODEL_STRIP_H

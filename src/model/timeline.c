@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finding points of a time line (timeline.h). Pure. */
+/* Finding points of a timeline (timeline.h). Pure. */
 #include "src/model/timeline.h"
 
 size_t timeline_index(const struct timeline *t, uint64_t ns)

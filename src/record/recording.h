@@ -44,7 +44,7 @@ int recording_add(struct recording_writer *w, const struct snapshot *s);
 int recording_end(struct recording_writer *w, const struct snapshot *last);
 /* Number of ticks that were left out to keep to `hourly_bytes`. */
 uint64_t recording_left_out(const struct recording_writer *w);
-/* Fills in the fields `file...` and `trouble` of a time line. The texts are the writer's. */
+/* Fills in the fields `file...` and `trouble` of a timeline. The texts are the writer's. */
 void recording_fill(const struct recording_writer *w, struct timeline *t);
 /* Writes the index and closes. 0 or -errno. NULL is fine. */
 int recording_close(struct recording_writer *w);

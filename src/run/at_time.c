@@ -28,7 +28,7 @@ struct at {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-/* "0:11", "1:05:00", "1:30.5": as the time line's axis has them. */
+/* "0:11", "1:05:00", "1:30.5": as the timeline's axis has them. */
 static bool clock_parse(const char *text, uint64_t *ns)
 {
 	uint64_t whole = 0, part;

@@ -16,7 +16,7 @@
 #include "src/run/packed_file.h"
 #include "src/run/report.h"
 
-/* The time line that --at is understood by: any moment can be shown. */
+/* The timeline that --at is understood by: any moment can be shown. */
 static void timeline_make(const struct snapshot *s, struct timeline *t,
 	struct timeline_point points[SNAP_HISTORY_POINTS + 1])
 {

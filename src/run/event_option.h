@@ -13,7 +13,7 @@
 int event_option_start(struct event_drain **out, const struct options *o, struct session *s);
 /* Tells a new snapshot how many events were lost. Does nothing for NULL. */
 void event_option_tick(struct event_drain *d, struct snapshot *now);
-/* Fills in what a time line says of the file. */
+/* Fills in what a timeline says of the file. */
 void event_option_fill(struct event_drain *d, struct timeline *t);
 /* Completes the file, and says on stderr what it lacks. Does nothing for NULL. `s`: the session
  * that is shown. */

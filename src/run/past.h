@@ -20,7 +20,7 @@ struct past {
 int past_open(struct past *p, const struct options *o);
 /* A refresh: adds the tree's newest snapshot (NULL: there is none) to both. */
 void past_add(struct past *p, struct process_tree *w, struct snapshot *now);
-/* Fills in what a time line says of the recording, for a line of the program itself. */
+/* Fills in what a timeline says of the recording, for a line of the program itself. */
 void past_fill(const struct past *p, struct timeline *t);
 /* A line for the user about the recording, valid as long as the past; or NULL. */
 const char *past_notice(const struct past *p);

@@ -23,7 +23,7 @@ void recorder_tick(struct recorder *r, struct process_tree *w, struct snapshot *
 /* A leak scan's result, to be written with the next ticks of its image; it must stay valid until
  * then. NULL: none. */
 void recorder_leaks(struct recorder *r, const struct session *of, const struct snap_leaks *leaks);
-/* Fills in what a time line says about the file. */
+/* Fills in what a timeline says about the file. */
 void recorder_fill(const struct recorder *r, struct timeline *t);
 /* Why the file is no longer written, static or the recorder's; NULL: nothing is wrong. */
 const char *recorder_trouble(const struct recorder *r);

@@ -347,7 +347,7 @@ def _(path, rep):
         check_equal(fact, [rep["totals"][VALUES[value["word"]]]] if value["word"] != "peak" else [], "a total")
     check_equal(sorted(sites["id"]), sorted(s["id"] for s in rep["sites"]), "sites")
     past = data["processes"][0]["past"]
-    check_equal(past[-1][1], rep["totals"]["live_bytes"], "the last point of the time line")
+    check_equal(past[-1][1], rep["totals"]["live_bytes"], "the last point of the timeline")
 
 
 class Perfetto:

@@ -135,7 +135,7 @@ def draws():
     check_equal(seen["found"][1:], [True, 1], "found: " + seen["found"][0])
     check_equal((seen["stack"][0], len([n for n in seen["stack"] if n.startswith("descend")])), ("malloc", 40), "a stack")
     check(any(n.startswith("main") for n in seen["inverted"]), "inverted: %s" % seen["inverted"])
-    check(re.fullmatch(r"\d+\.\d+ s: \S+ live \([\d,]+ bytes\)", seen["when"]), "the time line says " + seen["when"])
+    check(re.fullmatch(r"\d+\.\d+ s: \S+ live \([\d,]+ bytes\)", seen["when"]), "the timeline says " + seen["when"])
 
 
 @case("it fits a narrow window, with fewer columns")

@@ -469,7 +469,7 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 
 #define CANNED_SPIKE 552 /* the second of the peak: a spike of one second */
 
-/* The time lines of the server: as canned_bytes, and one spike. */
+/* The timelines of the server: as canned_bytes, and one spike. */
 static inline uint64_t canned_live(const struct canned *c, uint64_t t)
 {
 	uint64_t sum = t == CANNED_SPIKE ? 300u << 20 : 0;

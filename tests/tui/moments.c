@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Another moment than now on the screen: the cursor on the time line, ranges, the peak, what says
+ * Another moment than now on the screen: the cursor on the timeline, ranges, the peak, what says
  * so, and the ways back.
  */
 #include "tests/tui/timed.h"

@@ -19,7 +19,7 @@ DEMO = ":size 100x24\n3\n:wait 26\n:save-display -\nq\nt\n"
 # Each view once, as soon as it has something to show.
 VIEWS = (":size 100x30\n:until page_load\n:save-display -\nj Enter\n:save-display -\nj\n:save-display -\nq t\n"
          ":save-display -\ni\n:save-display -\nF8\n:wait 2\n:save-display -\nTab\n:save-display -\nq\nt\n")
-# A range on the time line of a recording.
+# A range on the timeline of a recording.
 PAST = ":size 100x30\n^\ns (\n:save-display -\n"
 
 

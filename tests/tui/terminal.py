@@ -374,7 +374,7 @@ def mouse():
     s.close()
 
 
-def drag_on_the_time_line():
+def drag_on_the_timeline():
     s = Screen("-t", "-d", "60000")
     s.wait_for(b"F10/q")
     assert s.seen.index(b"\x1b[?1002h") > s.seen.index(b"1000h"), "the last request holds"
@@ -528,7 +528,7 @@ if __name__ == "__main__":
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
-                 frames_end_it, mouse, drag_on_the_time_line, output_is_shown_when_it_comes,
+                 frames_end_it, mouse, drag_on_the_timeline, output_is_shown_when_it_comes,
                  editor_gets_the_terminal_and_gives_it_back, editor_that_is_not_there_is_told,
                  editor_ends_with_us, stack_goes_to_the_clipboard, gnu_screen_passes_the_clipboard_on):
         run(test)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The time line as it is drawn: at every size, with every past, and under the mouse. */
+/* The timeline as it is drawn: at every size, with every past, and under the mouse. */
 #include "tests/tui/timed.h"
 
 /* "12:41" and "9:12" beside it would be "12:419:12". */
@@ -115,7 +115,7 @@ TEST(the_table_keeps_its_room_on_24_lines)
 	paper_close(&p);
 }
 
-TEST(hostile_time_lines)
+TEST(hostile_timelines)
 {
 	static const size_t few[] = { 1, 2, 3 };
 
@@ -211,7 +211,7 @@ TEST(a_recording_without_a_past_in_memory)
 	paper_close(&p);
 }
 
-/* As without a time line (growth.c, flat.c): about what changed is sent. */
+/* As without a timeline (growth.c, flat.c): about what changed is sent. */
 TEST(a_growing_line_is_not_repainted)
 {
 	static const struct {
@@ -246,7 +246,7 @@ int main(void)
 	RUN(large_counts_are_whole);
 	RUN(a_new_size_keeps_the_moment);
 	RUN(the_table_keeps_its_room_on_24_lines);
-	RUN(hostile_time_lines);
+	RUN(hostile_timelines);
 	RUN(a_million_ticks);
 	RUN(a_recording_has_an_end_and_no_live);
 	RUN(the_recording_is_shown);

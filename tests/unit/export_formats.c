@@ -121,7 +121,7 @@ TEST(speedscope_of_nothing)
 	CHECK(strstr(strbuf_text(&out), "\"weights\": []") != NULL);
 }
 
-/* A peak with a tree of its own, between the points of the time line; '#' begins a comment there.
+/* A peak with a tree of its own, between the points of the timeline; '#' begins a comment there.
  */
 TEST(massif)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A time line resampled to any width: every extreme is in some cell, whatever the times are. */
+/* A timeline resampled to any width: every extreme is in some cell, whatever the times are. */
 #include <stdlib.h>
 #include "tests/check.h"
 #include "src/model/strip.h"

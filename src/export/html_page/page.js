@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of --format html: draws the time line, the icicle and the table from the JSON in #data. It loads
+// The page of --format html: draws the timeline, the icicle and the table from the JSON in #data. It loads
 // nothing, and puts names into the page as text only.
 "use strict";
 (() => {
@@ -207,7 +207,7 @@
 		event.preventDefault();
 	}
 
-	// ---- the time line ----
+	// ---- the timeline ----
 
 	function drawPast() {
 		const p = data.processes[state.process], width = 1000, height = 100, last = Math.max(p.uptime_ms, 1,

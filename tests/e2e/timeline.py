@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The screen's time line on a real program: a spike that is over is found, and what made it; the peak;
+"""The screen's timeline on a real program: a spike that is over is found, and what made it; the peak;
 and back to now."""
 
 import os
