@@ -414,6 +414,14 @@ int attach_enter(struct attach_job *j, const struct attach_options *o)
 
 /* ---- the jumps ---- */
 
+/* Between two stops another viewer may have detached it: its jumps would lead to nothing then. */
+static int prepared_read(const struct attach_job *j, struct ht_attached *a)
+{
+	if (!attach_process_read(&j->process, a))
+		return -EPROTO;
+	return a->state == HT_ATTACHED_PREPARED && a->viewer == (uint32_t)getpid() ? 0 : -ESTALE;
+}
+
 static int jumps_phase(struct attach_job *j, void *ctx)
 {
 	struct ht_attached *a = ctx;
@@ -424,11 +432,15 @@ static int jumps_phase(struct attach_job *j, void *ctx)
 		rc = attach_phase_stop(j, &s);
 	if (rc != 0)
 		return rc;
-	rc = attach_jumps_write(&j->process, &s, a);
+	rc = prepared_read(j, a);
+	if (rc == 0)
+		rc = attach_jumps_write(&j->process, &s, a);
 	attach_phase_release(j, &s);
 	if (rc != 0 && rc != -EAGAIN)
 		attach_phase_refuse(j, rc, "the entries of its functions cannot be patched: %s",
-			rc == -EBUSY ? "they have changed meanwhile" : strerror(-rc));
+			rc == -EBUSY	? "they have changed meanwhile"
+			: rc == -ESTALE ? "another heaptop has detached it meanwhile"
+					: strerror(-rc));
 	return rc;
 }
 
@@ -437,8 +449,6 @@ int attach_enter_jumps(struct attach_job *j)
 	struct ht_attached *a = malloc(sizeof(*a));
 	int rc = a ? 0 : -ENOMEM;
 
-	if (a && !attach_process_read(&j->process, a))
-		rc = attach_phase_refuse(j, -EPROTO, "libheaptop.so cannot be read");
 	if (rc == 0)
 		rc = attach_phase_repeat(j, jumps_phase, a);
 	if (rc == -ETIMEDOUT)

@@ -8,6 +8,9 @@
 #include <sched.h>
 #include <sys/mount.h>
 
+#include "src/attach/enter.h"
+#include "src/attach/phase.h"
+#include "src/util/clock.h"
 #include "tests/unit/attach_fixture.h"
 
 #define SHORT_NS  UINT64_C(50000000)
@@ -282,6 +285,33 @@ TEST(the_descriptor_that_a_killed_viewer_left_is_closed)
 	report("a descriptor that was left");
 }
 
+TEST(one_that_is_detached_meanwhile_gets_no_jumps)
+{
+	struct attach_options o = {
+		.library = library, .segment = "segment", .timeout_ns = TIMEOUT_NS
+	};
+	struct attach_pauses p = { 0 };
+	struct attach_job j = {
+		.pauses = &p, .until_ns = clock_monotonic_ns() + TIMEOUT_NS, .message = message
+	};
+	pid_t pid = start(attached[0].what);
+
+	CHECK(await_rounds(2));
+	CHECK_INT(attach_process_open(&j.process, pid, message), 0);
+	CHECK_INT(attach_enter(&j, &o), 0);
+	CHECK_INT(end(pid), 0); /* another viewer's */
+	CHECK_INT(attach_enter_jumps(&j), -ESTALE);
+	CHECK(strstr(message, "another heaptop has detached it") != NULL);
+	CHECK_INT(attach_state_of(pid), ATTACH_LEFTOVER);
+	attach_process_close(&j.process);
+	CHECK(await_rounds(2));
+	CHECK_INT(begin(pid), 0);
+	CHECK_INT(end(pid), 0);
+	CHECK_INT(shared->wrong, 0);
+	CHECK(finish(pid));
+	report(attached[0].name);
+}
+
 TEST(without_a_thread_that_can_be_used_time_runs_out)
 {
 	pid_t pid = start(in_loops);
@@ -400,6 +430,7 @@ int main(void)
 	RUN(a_viewer_may_be_killed_while_it_loads_the_library);
 	RUN(a_process_that_does_not_see_the_library_gets_it_in_memory);
 	RUN(the_descriptor_that_a_killed_viewer_left_is_closed);
+	RUN(one_that_is_detached_meanwhile_gets_no_jumps);
 	RUN(without_a_thread_that_can_be_used_time_runs_out);
 	RUN(a_thread_that_the_loader_may_wait_for_is_not_used);
 	RUN(a_constructor_that_waits_for_a_thread_gets_what_it_waits_for);
