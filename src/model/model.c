@@ -128,6 +128,17 @@ int model_frame_resolve(
 	return stacks_resolve(&m->stacks, id, index, frames, nframes);
 }
 
+const struct stack_place *model_frame_place(const struct model *m, uint32_t id, uint32_t index)
+{
+	return stacks_place(&m->stacks, id, index);
+}
+
+int model_frame_resolve_at(
+	struct model *m, uint32_t id, uint32_t index, const struct stack_place *place)
+{
+	return stacks_resolve_at(&m->stacks, id, index, place);
+}
+
 /* A site that was missing for some ticks: its changes are unknown, so show none. */
 static void model_past_flatten(struct past *p, const struct model_site *in)
 {

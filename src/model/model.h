@@ -59,6 +59,15 @@ const struct stack *model_site_stack(
  */
 int model_frame_resolve(
 	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
+/*
+ * What stacks share of a frame, by the address that it was registered with: once it is resolved in
+ * one stack, model_frame_resolve_at does the same in another one, and needs no names. NULL: there
+ * is no such frame. The model owns it.
+ */
+struct stack_place;
+const struct stack_place *model_frame_place(const struct model *m, uint32_t id, uint32_t index);
+int model_frame_resolve_at(
+	struct model *m, uint32_t id, uint32_t index, const struct stack_place *place);
 /* Reevaluates `hidden` for all frames with a name, and renames the sites accordingly. */
 void model_hide_again(struct model *m, bool (*hidden)(const struct frame *f));
 /*

@@ -67,10 +67,11 @@ static bool names_sites(const struct frame *f)
 static void stacks_title(struct stacks_entry *e)
 {
 	e->stack.title = 0;
-	for (uint32_t i = 0; i < e->stack.nframes; i++) {
+	e->titled = false;
+	for (uint32_t i = 0; i < e->stack.nframes && !e->titled; i++) {
 		if (names_sites(e->frames[i])) {
 			e->stack.title = i;
-			return;
+			e->titled = true;
 		}
 	}
 }
@@ -78,7 +79,7 @@ static void stacks_title(struct stacks_entry *e)
 /* The same after the frames from `at` on have changed. */
 static void stacks_title_from(struct stacks_entry *e, uint32_t at)
 {
-	if (e->stack.title >= at || !names_sites(e->frames[e->stack.title]))
+	if (e->stack.title >= at || !e->titled)
 		stacks_title(e);
 }
 
@@ -196,27 +197,71 @@ static void stacks_pending_note(struct stacks_entry *e)
 	e->stack.resolved = e->pending == 0;
 }
 
+/* The frame's place, and where it is now as in stacks_span. NULL: there is no such frame. */
+static struct stack_place *place_find(
+	const struct stacks_entry *e, uint32_t index, uint32_t *at, uint32_t *was)
+{
+	*was = stacks_span(e, index, at);
+	return *was ? (struct stack_place *)(uintptr_t)e->frames[*at + *was - 1] : NULL;
+}
+
+static struct stacks_entry *entry_find(const struct stacks *s, uint32_t id)
+{
+	long position = stacks_find(s, id);
+
+	return position < 0 ? NULL : stacks_at(s, (size_t)position);
+}
+
+struct stack_place *stacks_place(const struct stacks *s, uint32_t id, uint32_t index)
+{
+	const struct stacks_entry *e = entry_find(s, id);
+	uint32_t at, was;
+
+	return e ? place_find(e, index, &at, &was) : NULL;
+}
+
 int stacks_resolve(
 	struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes)
 {
-	long position = stacks_find(s, id);
+	struct stacks_entry *e = entry_find(s, id);
 	struct stack_place *p;
-	struct stacks_entry *e;
 	uint32_t at, was;
 	int rc;
 
-	if (position < 0)
+	if (!e)
 		return -ENOENT;
-	e = stacks_at(s, (size_t)position);
-	was = stacks_span(e, index, &at);
-	if (was == 0 || nframes == 0 || nframes > UINT16_MAX)
+	p = place_find(e, index, &at, &was);
+	if (!p || nframes == 0 || nframes > UINT16_MAX)
 		return -EINVAL;
-	p = (struct stack_place *)(uintptr_t)e->frames[at + was - 1];
 	rc = stack_places_resolve(&s->places, p, frames, nframes);
 	if (!rc)
 		rc = stacks_splice(e, at, was, p);
 	if (rc)
 		return rc;
+	stacks_pending_note(e);
+	stacks_title_from(e, at);
+	return 0;
+}
+
+/* Each address is in many stacks, and their frames are all over memory: where nothing is inlined,
+ * none of them is read. */
+int stacks_resolve_at(struct stacks *s, uint32_t id, uint32_t index, const struct stack_place *p)
+{
+	struct stacks_entry *e = entry_find(s, id);
+	uint32_t at = index, was;
+	int rc;
+
+	if (!e)
+		return -ENOENT;
+	if (p->ninlined || e->stack.nframes != e->nplaces) {
+		if (place_find(e, index, &at, &was) != p)
+			return -EINVAL;
+		rc = stacks_splice(e, at, was, p);
+		if (rc)
+			return rc;
+	} else if (index >= e->nplaces) {
+		return -EINVAL;
+	}
 	stacks_pending_note(e);
 	stacks_title_from(e, at);
 	return 0;

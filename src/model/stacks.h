@@ -15,6 +15,7 @@ struct stacks_entry {
 	const char *alloc_function; /* static */
 	const struct frame **frames; /* owned; stack.shared */
 	uint32_t nplaces, pending; /* frames that were registered, and that are not resolved */
+	bool titled; /* the title's frame names sites; false: none does */
 };
 
 struct stacks {
@@ -34,6 +35,9 @@ struct stacks_entry *stacks_at(const struct stacks *s, size_t position);
 /* As model_frame_resolve: 0, -ENOENT, -EINVAL, -ENOMEM. */
 int stacks_resolve(struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames,
 	uint32_t nframes);
+/* As model_frame_place and model_frame_resolve_at. */
+struct stack_place *stacks_place(const struct stacks *s, uint32_t id, uint32_t index);
+int stacks_resolve_at(struct stacks *s, uint32_t id, uint32_t index, const struct stack_place *p);
 /* As model_hide_again. */
 void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f));
 /* Frees what it holds, not `s`. */

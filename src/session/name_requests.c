@@ -29,6 +29,7 @@ struct address {
 	uint32_t nframes; /* 0: not answered yet */
 	const struct sym_frame *frames;
 	uint64_t hidden; /* bit i: frame i names no site */
+	const struct stack_place *place; /* of its frames in all stacks, once they are resolved */
 };
 
 struct name_requests {
@@ -169,7 +170,8 @@ static uint64_t hidden_frames(const struct address *a)
 	return hidden;
 }
 
-static void deliver(struct name_requests *n, const struct address *a, uint32_t site, uint32_t index)
+/* The first stack's frame gets the names; those of the others are at the same place. */
+static void deliver_first(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
 {
 	struct frame frames[INLINES_MAX];
 	uint32_t count = a->nframes < INLINES_MAX ? a->nframes : INLINES_MAX;
@@ -187,7 +189,16 @@ static void deliver(struct name_requests *n, const struct address *a, uint32_t s
 			.inlined = s->inlined,
 			.hidden = (a->hidden >> i & 1) != 0 };
 	}
-	model_frame_resolve(n->model, site, index, frames, count);
+	if (model_frame_resolve(n->model, site, index, frames, count) == 0)
+		a->place = model_frame_place(n->model, site, index);
+}
+
+static void deliver(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
+{
+	if (a->place)
+		model_frame_resolve_at(n->model, site, index, a->place);
+	else
+		deliver_first(n, a, site, index);
 }
 
 static int wait_add(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
@@ -240,6 +251,7 @@ bool name_requests_collect(struct name_requests *n)
 		a->nframes = r.nframes;
 		a->frames = r.frames;
 		a->hidden = hidden_frames(a);
+		a->place = NULL;
 		while (a->waiting) {
 			uint32_t at = a->waiting;
 

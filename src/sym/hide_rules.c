@@ -7,6 +7,7 @@
  */
 #include "src/sym/hide_rules.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -124,7 +125,19 @@ static bool glob_match(const char *pattern, size_t pattern_len, const char *text
 	return p == pattern_len;
 }
 
-static bool line_match(const char *line, const char *text, size_t len)
+/* A pattern of the table; not terminated. */
+struct pattern {
+	const char *text;
+	size_t len;
+	bool of_modules;
+};
+
+#define PATTERNS_MAX 512u
+
+static struct pattern pattern[PATTERNS_MAX];
+static size_t pattern_count;
+
+static void line_read(const char *line, bool of_modules)
 {
 	const char *title = strstr(line, ": ");
 	const char *p = title && line[0] != ' ' ? title + 2 : line + strspn(line, " ");
@@ -132,22 +145,35 @@ static bool line_match(const char *line, const char *text, size_t len)
 	while (*p) {
 		size_t n = strcspn(p, ",");
 
-		if (glob_match(p, n, text, len))
-			return true;
+		assert(pattern_count < PATTERNS_MAX);
+		pattern[pattern_count++] = (struct pattern){ p, n, of_modules };
 		p += n;
 		p += strspn(p, ", ");
 	}
-	return false;
+}
+
+/* Once: each name is matched against all of them. */
+static void rules_read(void)
+{
+	bool of_modules = false;
+
+	for (size_t i = 0; i < COUNT(rules); i++) {
+		if (rules[i][0] != ' ')
+			of_modules = !strncmp(rules[i], "in ", 3);
+		line_read(rules[i], of_modules);
+	}
 }
 
 static bool rules_match(bool of_modules, const char *text, size_t len)
 {
-	bool module = false;
+	if (pattern_count == 0)
+		rules_read();
+	for (size_t i = 0; i < pattern_count; i++) {
+		const struct pattern *p = &pattern[i];
 
-	for (size_t i = 0; i < COUNT(rules); i++) {
-		if (rules[i][0] != ' ')
-			module = !strncmp(rules[i], "in ", 3);
-		if (module == of_modules && line_match(rules[i], text, len))
+		if (p->of_modules == of_modules &&
+			(p->text[0] == '*' || (len && p->text[0] == text[0])) &&
+			glob_match(p->text, p->len, text, len))
 			return true;
 	}
 	return false;

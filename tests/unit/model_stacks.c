@@ -129,6 +129,47 @@ TEST(frames_are_shared)
 	model_free(m);
 }
 
+/* Once an address has names in one stack, other stacks get them from there. */
+TEST(resolved_at_a_place)
+{
+	static const struct frame other[] = { { .pc = 7, .module = &app },
+		{ .pc = 2, .module = &app }, { .pc = 3, .module = &app } };
+	static const struct frame two[] = { { .module = &app, .function = "in", .inlined = true },
+		{ .pc = 2, .module = &app, .function = "out" } };
+	static const struct frame one[] = {
+		{ .pc = 3, .module = &app, .function = "last", .hidden = true }
+	};
+	struct model *m = model_new();
+	const struct stack_place *inlines, *plain;
+	const struct stack *b;
+
+	model_site_add(m, 1, "malloc", raw, 3, false);
+	model_site_add(m, 2, "malloc", other, 3, false);
+	b = stack_of(m, 2);
+	CHECK_INT(model_frame_resolve(m, 1, 1, two, 2), 0);
+	CHECK_INT(model_frame_resolve(m, 1, 2, one, 1), 0);
+	inlines = model_frame_place(m, 1, 1);
+	plain = model_frame_place(m, 1, 2);
+	CHECK(inlines && plain && inlines != plain);
+	CHECK(plain == model_frame_place(m, 2, 2));
+	CHECK(model_frame_place(m, 1, 3) == NULL && model_frame_place(m, 3, 0) == NULL);
+	CHECK_INT(model_frame_resolve_at(m, 2, 2, plain), 0);
+	CHECK_INT(b->nframes, 3);
+	CHECK_INT(model_frame_resolve_at(m, 2, 1, inlines), 0);
+	CHECK_INT(b->nframes, 4);
+	CHECK_STR(snapshot_frame(b, 1)->function, "in");
+	CHECK_STR(snapshot_frame(b, 2)->function, "out");
+	CHECK_STR(snapshot_frame(b, 3)->function, "last");
+	CHECK(!b->resolved);
+	CHECK_INT(model_frame_resolve_at(m, 2, 0, plain), -EINVAL); /* another address */
+	CHECK_INT(model_frame_resolve_at(m, 2, 3, inlines), -EINVAL);
+	CHECK_INT(model_frame_resolve_at(m, 1, 3, plain), -EINVAL);
+	CHECK_INT(model_frame_resolve_at(m, 3, 0, plain), -ENOENT);
+	CHECK_INT(model_frame_resolve(m, 2, 0, raw, 1), 0);
+	CHECK(b->resolved);
+	model_free(m);
+}
+
 TEST(resolve_refuses)
 {
 	struct model *m = model_new();
@@ -198,6 +239,7 @@ int main(void)
 	RUN(no_frames);
 	RUN(resolve_in_any_order_with_inlines);
 	RUN(frames_are_shared);
+	RUN(resolved_at_a_place);
 	RUN(resolve_refuses);
 	RUN(title);
 	RUN(addresses_are_fixed);

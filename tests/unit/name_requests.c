@@ -172,13 +172,13 @@ TEST(modules_are_told_apart)
 TEST(many_addresses)
 {
 	const uint32_t count = 3000;
-	struct frame frames[2] = { { .pc = 1, .module = &nowhere },
-		{ .pc = 2, .module = &nowhere } };
 	uint32_t unresolved = 0;
 
 	begin();
 	for (uint32_t id = 0; id < count; id++) {
 		struct name_requests_frame f = { id, 0, NOWHERE, &nowhere, id, id * 16 };
+		struct frame frame = { .pc = id, .offset = id * 16, .module = &nowhere };
+		struct frame frames[2] = { frame, frame };
 
 		CHECK_INT(model_site_add(model, id, "malloc", frames, 2, false), 0);
 		CHECK_INT(name_requests_want(naming, &f), 0);
