@@ -6,7 +6,6 @@
 #include "src/model/groups.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/growth.h"
@@ -113,8 +112,6 @@ uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hi
 
 /* ---- sums --------------------------------------------------------------------------------- */
 
-#define ERRORS 4
-
 static int groups_reserve(struct groups *g, size_t sites)
 {
 	size_t slots = 64;
@@ -127,9 +124,9 @@ static int groups_reserve(struct groups *g, size_t sites)
 		slots *= 2;
 	g->site = malloc(sites * sizeof(*g->site));
 	g->group = malloc(sites * sizeof(*g->group));
-	g->error2 = malloc(sites * ERRORS * sizeof(*g->error2));
+	g->errors = malloc(sites * sizeof(*g->errors));
 	g->table = malloc(slots * sizeof(*g->table));
-	if (!g->site || !g->group || !g->error2 || !g->table) {
+	if (!g->site || !g->group || !g->errors || !g->table) {
 		groups_free(g);
 		return -ENOMEM;
 	}
@@ -156,28 +153,6 @@ static void trend_add(struct snap_site *to, const struct snap_site *from)
 		to->trend[i] += from->trend[i];
 	if (points > to->trend_points)
 		to->trend_points = (uint8_t)points;
-}
-
-static double square(uint64_t x)
-{
-	return (double)x * (double)x;
-}
-
-/* The errors of the parts are independent, so their squares add up. */
-static void errors_add(double *sum, const struct snap_error *e)
-{
-	sum[0] += square(e->live_bytes);
-	sum[1] += square(e->live_blocks);
-	sum[2] += square(e->allocs);
-	sum[3] += square(e->alloc_bytes);
-}
-
-static struct snap_error errors_of(const double *sum)
-{
-	return (struct snap_error){ .live_bytes = (uint64_t)sqrt(sum[0]),
-		.live_blocks = (uint64_t)sqrt(sum[1]),
-		.allocs = (uint64_t)sqrt(sum[2]),
-		.alloc_bytes = (uint64_t)sqrt(sum[3]) };
 }
 
 static void ages_join(struct snap_site *to, const struct snap_site *from)
@@ -246,7 +221,7 @@ static void group_start(struct groups *g, size_t at, const struct snap_site *sit
 	g->group[at] = (struct snap_group){ .by = request->by, .sites = 1, .key = key };
 	g->site[at] = *site;
 	g->site[at].group = &g->group[at];
-	memset(&g->error2[at * ERRORS], 0, ERRORS * sizeof(double));
+	g->errors[at] = (struct error_sum){ 0 };
 }
 
 static void groups_sum(
@@ -268,10 +243,10 @@ static void groups_sum(
 			group_start(g, n, site, key, request);
 			*slot = (uint32_t)++n;
 		}
-		errors_add(&g->error2[(*slot - 1) * ERRORS], &site->error);
+		error_sum_add(&g->errors[*slot - 1], &site->error);
 	}
 	for (size_t i = 0; i < n; i++) {
-		g->site[i].error = errors_of(&g->error2[i * ERRORS]);
+		g->site[i].error = error_sum_root(&g->errors[i]);
 		/* Its sites peaked at different times; the peak of the sum is unknown. */
 		if (g->group[i].sites > 1)
 			g->site[i].peak_live_bytes = 0;
@@ -440,7 +415,7 @@ void groups_free(struct groups *g)
 {
 	free(g->site);
 	free(g->group);
-	free(g->error2);
+	free(g->errors);
 	free(g->table);
 	*g = (struct groups){ 0 };
 }

@@ -7,6 +7,7 @@
 #ifndef SRC_MODEL_GROUPS_H
 #define SRC_MODEL_GROUPS_H
 
+#include "src/model/error_sum.h"
 #include "src/model/filter.h"
 
 enum group_by {
@@ -48,7 +49,7 @@ struct groups {
 	/* Private to groups.c. */
 	struct snap_site *site;
 	struct snap_group *group;
-	double *error2; /* squared errors of each group, ERRORS each */
+	struct error_sum *errors; /* of each group */
 	uint32_t *table; /* hash table by key: group number, from 1 */
 	size_t capacity, mask;
 };

@@ -5,11 +5,11 @@
  */
 #include "src/model/ignored.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/model/error_sum.h"
 #include "src/model/moment.h"
 
 enum verdict { UNKNOWN, KEPT, LEFT_OUT };
@@ -169,24 +169,7 @@ static const struct snap_module row_module = { "", "", "" };
 static const struct frame row_frame = { .module = &row_module, .function = IGNORED_NAME };
 static const struct stack row_stack = { .frames = &row_frame, .nframes = 1, .resolved = true };
 
-static void errors_add(struct snap_error *to, const struct snap_error *e)
-{
-	to->live_bytes += e->live_bytes * e->live_bytes;
-	to->live_blocks += e->live_blocks * e->live_blocks;
-	to->allocs += e->allocs * e->allocs;
-	to->alloc_bytes += e->alloc_bytes * e->alloc_bytes;
-}
-
-/* Errors of sites are independent: their squares add up. */
-static void errors_root(struct snap_error *e)
-{
-	e->live_bytes = (uint64_t)sqrt((double)e->live_bytes);
-	e->live_blocks = (uint64_t)sqrt((double)e->live_blocks);
-	e->allocs = (uint64_t)sqrt((double)e->allocs);
-	e->alloc_bytes = (uint64_t)sqrt((double)e->alloc_bytes);
-}
-
-static void row_add(struct snap_site *row, const struct snap_site *site)
+static void row_add(struct snap_site *row, struct error_sum *errors, const struct snap_site *site)
 {
 	row->live_bytes += site->live_bytes;
 	row->live_blocks += site->live_blocks;
@@ -205,19 +188,19 @@ static void row_add(struct snap_site *row, const struct snap_site *site)
 		row->trend[i] += site->trend[i];
 	if (row->trend_points < site->trend_points)
 		row->trend_points = site->trend_points;
-	errors_add(&row->error, &site->error);
+	error_sum_add(errors, &site->error);
 	snapshot_since_add(&row->since, &site->since);
 }
 
 /* Its peak is unknown: at least what it has, or had at the program's peak. */
-static void row_finish(struct snap_site *row)
+static void row_finish(struct snap_site *row, const struct error_sum *errors)
 {
 	row->id = IGNORED_SITE;
 	row->alloc_function = "several";
 	row->stack = &row_stack;
 	row->peak_live_bytes =
 		row->live_bytes > row->at_peak_bytes ? row->live_bytes : row->at_peak_bytes;
-	errors_root(&row->error);
+	row->error = error_sum_root(errors);
 }
 
 /* ---- leaks ------------------------------------------------------------------------------- */
@@ -284,14 +267,15 @@ static size_t count_left_out(struct ignored *g, const struct snapshot *s)
 static void sites_fold(struct ignored *g, const struct snapshot *s, struct snap_site *out)
 {
 	struct snap_site row = { 0 };
+	struct error_sum errors = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->nsites; i++)
 		if (is_left_out(g, &s->sites[i]))
-			row_add(&row, &s->sites[i]);
+			row_add(&row, &errors, &s->sites[i]);
 		else
 			out[n++] = s->sites[i];
-	row_finish(&row);
+	row_finish(&row, &errors);
 	out[n] = row;
 }
 

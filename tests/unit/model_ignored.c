@@ -118,6 +118,24 @@ TEST(the_row_is_the_sum)
 	ignored_free(g);
 }
 
+/* Some gigabytes, as of all that a program has allocated: their squares exceed 64 bits. */
+TEST(errors_of_large_sums)
+{
+	struct ignored *g = rules("function:main", NULL);
+	struct snapshot *s;
+
+	s = make();
+	sites[0].error.alloc_bytes = 30000000000;
+	sites[2].error.alloc_bytes = 40000000000;
+	sites[0].error.live_bytes = sites[2].error.live_bytes = UINT64_MAX;
+	s = ignored_take(g, s);
+	CHECK_INT(s->sites[s->nsites - 1].id, IGNORED_SITE);
+	CHECK_INT(s->sites[s->nsites - 1].error.alloc_bytes, 50000000000);
+	CHECK(s->sites[s->nsites - 1].error.live_bytes == UINT64_MAX);
+	snapshot_unref(s);
+	ignored_free(g);
+}
+
 TEST(leaks_are_summed_up_by_class)
 {
 	struct ignored *g = rules("function:main", NULL);
@@ -215,6 +233,7 @@ int main(void)
 {
 	RUN(rules_match_any_frame);
 	RUN(the_row_is_the_sum);
+	RUN(errors_of_large_sums);
 	RUN(leaks_are_summed_up_by_class);
 	RUN(the_innermost_matching_frame_decides);
 	RUN(the_programs_own_row_is_summed_up);
