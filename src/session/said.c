@@ -63,12 +63,16 @@ static void note_serve(struct hearing *h, const struct read_note *n)
 	char clean[SNAP_MARK_NAME], message[MARKS_MESSAGE_MAX];
 
 	text_clean(clean, sizeof(clean), n->text, strlen(n->text));
-	if (n->kind == HT_NOTE_MARK)
+	if (n->kind == HT_NOTE_MARK) {
 		(void)marks_take(h->marks, h->of, clean, message);
-	else if (n->kind == HT_NOTE_SCAN)
+		if (*message)
+			snprintf(h->said->unmarked, SAID_NOTICE_MAX,
+				"the program's mark \"%.64s\": %s", clean, message);
+	} else if (n->kind == HT_NOTE_SCAN) {
 		h->said->scan = true;
-	else if (n->kind == HT_NOTE_SNAPSHOT)
+	} else if (n->kind == HT_NOTE_SNAPSHOT) {
 		h->said->snapshot = 2; /* this tick has already read the sites */
+	}
 }
 
 static void note_visit(void *ctx, const struct read_note *n)
@@ -103,7 +107,7 @@ void said_hear(struct said *s, struct marks *marks, const struct marks_of *of)
 const char *said_notice(struct said *s)
 {
 	if (s->lost == 0)
-		return NULL;
+		return s->unmarked[0] ? s->unmarked : NULL;
 	snprintf(s->notice, sizeof(s->notice),
 		"%" PRIu64
 		" note%s of the program through heaptop.h lost: more than %u between two "

@@ -14,7 +14,7 @@
 
 #define SAID_THREADS_MAX 1024u /* names; the oldest are forgotten */
 
-#define SAID_NOTICE_MAX 128
+#define SAID_NOTICE_MAX 384
 
 /* Zeroed, it has heard nothing. */
 struct said {
@@ -34,6 +34,7 @@ struct said {
 	} * thread; /* owned */
 	size_t threads, room;
 	uint64_t lost; /* notes for us that were overwritten before we heard them */
+	char unmarked[SAID_NOTICE_MAX]; /* why a mark is none, or in no file; "": it is */
 	char notice[SAID_NOTICE_MAX];
 };
 
@@ -42,7 +43,7 @@ void said_hear(struct said *s, struct marks *marks, const struct marks_of *of);
 /* Replaces the names of the threads that have named themselves. Those that have ended are
  * forgotten: they keep their names in `threads`, and nobody inherits them. */
 void said_threads_name(struct said *s, struct snap_thread *threads, size_t count);
-/* What was lost; NULL: nothing. Valid until the next call. */
+/* What was lost, or could not be done; NULL: nothing. Valid until the next call. */
 const char *said_notice(struct said *s);
 void said_free(struct said *s);
 

@@ -105,11 +105,28 @@ TEST(what_is_overwritten_unheard_is_said)
 	end();
 }
 
+/* The program ended before we heard it: its figures of then are gone. */
+TEST(a_mark_that_cannot_be_taken_is_said)
+{
+	struct snapshot *s;
+
+	begin(PID_NONE, HT_STATE_RUNNING);
+	note_write(&made.s, &(struct note){ .kind = HT_NOTE_MARK, .ns = 5, .text = "the end" });
+	snapshot_unref(tick());
+	s = tick();
+	CHECK(s->moments == NULL);
+	CHECK_STR(session_said(session)->unmarked,
+		"the program's mark \"the end\": no mark: the program has ended");
+	snapshot_unref(s);
+	end();
+}
+
 int main(void)
 {
 	RUN(many_threads_one_after_another_have_their_names);
 	RUN(nobody_inherits_a_name);
 	RUN(a_name_waits_for_its_thread);
 	RUN(what_is_overwritten_unheard_is_said);
+	RUN(a_mark_that_cannot_be_taken_is_said);
 	return check_end();
 }
