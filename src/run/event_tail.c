@@ -97,8 +97,10 @@ static int event_keep(struct event_tail *t, uint32_t slot, const struct ht_event
 	return 0;
 }
 
+/* Once around at most: a program may write as fast as we read, or say so. */
 static int ring_read_new(struct event_tail *t, uint32_t slot)
 {
+	size_t total = 0;
 	ssize_t got;
 	int rc = 0;
 
@@ -106,12 +108,13 @@ static int ring_read_new(struct event_tail *t, uint32_t slot)
 		got = read_events_of(t->segment, slot, t->batch, BATCH, true, &t->missed);
 		if (got < 0)
 			return (int)got;
+		total += (size_t)got;
 		for (ssize_t i = 0; i < got && rc == 0; i++) {
 			t->read[slot]++;
 			if (t->batch[i].site == t->site)
 				rc = event_keep(t, slot, &t->batch[i]);
 		}
-	} while (got == (ssize_t)BATCH && rc == 0);
+	} while (got == (ssize_t)BATCH && total < HT_RING_EVENTS && rc == 0);
 	return rc;
 }
 
