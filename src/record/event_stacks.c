@@ -295,10 +295,14 @@ static int named_read(struct event_stacks *s, struct bytes_cursor *c)
 		s->named = named;
 	key.key = path ? place_key(path, offset) : 1;
 	free(path);
-	if (!ok || !named || event_blocks_find(&s->places, key.key) ||
-		!event_blocks_add(&s->places, &key)) {
+	/* Several images have the same libraries: the first one has named this place. */
+	if (ok && named && event_blocks_find(&s->places, key.key)) {
 		free(n.frames);
-		return c->bad || ok ? -EPROTO : -ENOMEM;
+		return 0;
+	}
+	if (!ok || !named || !event_blocks_add(&s->places, &key)) {
+		free(n.frames);
+		return c->bad ? -EPROTO : -ENOMEM;
 	}
 	named[s->nnamed++] = n;
 	return 0;

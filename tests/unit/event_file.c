@@ -355,6 +355,23 @@ static bool damage_said(enum event_file_kind kind, uint32_t stream)
 	return said;
 }
 
+/* As images of one launch do that have the same libraries. */
+TEST(names_of_a_place_may_come_again)
+{
+	struct event_writer *w = event_file_create(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
+	struct event_recording *r;
+
+	event_write_process(w, 0,
+		&(struct event_process){
+			.pid = 7, .version = "x", .exe = "/x", .command = "", .command_bytes = 1 });
+	names_write(w);
+	names_write(w);
+	CHECK_INT(event_file_close(w), 0);
+	r = event_read_open(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
+	CHECK(!event_read_about(r, 0)->damaged);
+	event_read_free(r);
+}
+
 TEST(damage_is_said)
 {
 	CHECK(!damage_said(0, 0));
@@ -400,6 +417,7 @@ int main(void)
 	RUN(replayed);
 	RUN(cut_anywhere);
 	RUN(damaged);
+	RUN(names_of_a_place_may_come_again);
 	RUN(damage_is_said);
 	RUN(no_room);
 	unlink(path);
