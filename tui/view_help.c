@@ -105,8 +105,8 @@ static void help_add_keys(struct ui *ui)
 	if (!ui->options.no_mouse) {
 		help_add(ui, "Mouse");
 		help_add(ui, "  click      selects a row, sorts by a header, opens a tab");
-		help_add(ui,
-			"  drag       on the timeline: moves the cursor; right click: a range");
+		help_add(
+			ui, "  drag       on the timeline: moves the cursor; right click: a range");
 		help_add(ui, "  wheel      scrolls, or steps on the timeline; Shift selects text");
 		help_add(ui, "%s", "");
 	}
