@@ -17,12 +17,13 @@
 #include "tui/moment_words.h"
 #include "tui/shown_moment.h"
 
-#define LEAST_CELLS  8 /* a shorter graph says nothing */
-#define LABEL_CELLS  7 /* the scale, at the left */
-#define FACTS_CELLS  27 /* what is kept, at the right, */
-#define FACTS_WIDTH  76 /* from this width of the screen on */
-#define MISSING_PART 8 /* one line shows the timeline if at most this part of the time is missing  \
-			*/
+#define LEAST_CELLS 8 /* a shorter graph says nothing */
+#define LABEL_CELLS 7 /* the scale, at the left */
+#define FACTS_CELLS 27 /* what is kept, at the right, */
+#define FACTS_WIDTH 76 /* from this width of the screen on */
+#define MISSING_PART                                                                               \
+	8 /* one line shows the timeline if at most this part of the time is missing               \
+	   */
 #define LABEL_EACH 9 /* least cells from one time on the axis to the next */
 
 #define COUNTS_WIDTH                                                                               \
