@@ -105,17 +105,16 @@ static int64_t next_run(
 	return (int64_t)(head - *cursor < max ? head - *cursor : max);
 }
 
-/* One run of events. *unwritten: those of them that were never written. */
+/* One run of events. *unwritten: those of them that were never written. *end: the head. */
 static int read_run(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
-	uint32_t max, uint64_t *lost, uint32_t *unwritten)
+	uint32_t max, uint64_t *lost, uint32_t *unwritten, uint64_t *end)
 {
-	uint64_t head, first;
+	uint64_t first;
 	uint32_t count, stale;
 	int64_t run = next_run(source, cursor, max, lost);
 	int rc;
 
 	*unwritten = 0;
-
 	if (run < 0)
 		return (int)run;
 	count = (uint32_t)run;
@@ -124,7 +123,7 @@ static int read_run(const struct ring_source *source, uint64_t *cursor, struct h
 	if (rc < 0)
 		return rc;
 	ht_fence_acquire(); /* RING: the copies before the second load of the head */
-	rc = source->head(source->ctx, &head);
+	rc = source->head(source->ctx, end);
 	if (rc < 0)
 		return rc;
 	/* Below the head and never written: there was no memory for them. Only the oldest events
@@ -132,7 +131,7 @@ static int read_run(const struct ring_source *source, uint64_t *cursor, struct h
 	while (*unwritten < count && out[*unwritten].kind == 0)
 		++*unwritten;
 	skip_to(cursor, first + *unwritten, lost);
-	skip_to(cursor, oldest_whole(head), lost);
+	skip_to(cursor, oldest_whole(*end), lost);
 	stale = *cursor - first > count ? count : (uint32_t)(*cursor - first);
 	__builtin_memmove(out, out + stale, (count - stale) * sizeof(*out));
 	*cursor += count - stale;
@@ -142,12 +141,14 @@ static int read_run(const struct ring_source *source, uint64_t *cursor, struct h
 int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
 	uint32_t max, uint64_t *lost)
 {
+	uint64_t head = 0, end = 0;
 	uint32_t unwritten;
 	int got;
 
-	do
-		got = read_run(source, cursor, out, max, lost, &unwritten);
-	while (got == 0 && unwritten > 0);
+	do {
+		got = read_run(source, cursor, out, max, lost, &unwritten, &head);
+		end = end > 0 ? end : head; /* a head that runs away is not followed */
+	} while (got == 0 && unwritten > 0 && *cursor < end);
 	return got;
 }
 

@@ -62,8 +62,8 @@ struct ring_source {
 /*
  * Copies events from *cursor on (0 at first) into `out`, oldest first, at most `max`. Advances
  * *cursor past them, and adds to *lost those overwritten before they could be copied, and those
- * never written for lack of memory. Every returned event is whole. Returns their number, or -errno.
- * Any process.
+ * never written for lack of memory. Every returned event is whole. Returns their number, or -errno;
+ * 0: there were none when it began. Any process.
  */
 int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
 	uint32_t max, uint64_t *lost);

@@ -270,9 +270,11 @@ static char *bytes_read(int fd, size_t *len)
 	size_t have = 0;
 	ssize_t n = 1;
 
-	while (text && have < *len && n > 0) {
+	while (text && have < *len && n != 0) {
 		n = read(fd, text + have, *len - have);
 		have += n > 0 ? (size_t)n : 0;
+		if (n < 0 && errno != EINTR)
+			break;
 	}
 	if (n >= 0 || !text) {
 		*len = have;

@@ -74,11 +74,11 @@ mutant ring "the head is published relaxed" ring.h \
 	's/ht_store_release_64(\(&t->ring_head)/ht_store_relaxed_64\1/' ring
 mutant ring "no fence after the copies" ring.c 's/\tht_fence_acquire[^\n]*\n//'
 mutant ring "no second look at the head" ring.c \
-	's/\tht_fence_acquire[^\n]*\n\trc = source->head\(source->ctx, &head\);\n//'
+	's/\tht_fence_acquire[^\n]*\n\trc = source->head\(source->ctx, end\);\n//'
 mutant ring "the record in use counts as whole" ring.c \
 	's/head - HT_RING_EVENTS \+ 1/head - HT_RING_EVENTS/'
 mutant ring "what the second look shows is not counted as lost" ring.c \
-	's/(ht_fence_acquire.*)skip_to\(cursor, oldest_whole\(head\), lost\)/\1skip_to(cursor, oldest_whole(head), \&(uint64_t){ 0 })/'
+	's/(ht_fence_acquire.*)skip_to\(cursor, oldest_whole\(\*end\), lost\)/\1skip_to(cursor, oldest_whole(*end), \&(uint64_t){ 0 })/'
 mutant ring "overtaken copies are not thrown away" ring.c \
 	's/stale = [^;]*;/stale = 0;/'
 mutant ring "a waiting writer takes one record too many" ring.h \

@@ -309,6 +309,33 @@ TEST(unwritten_records_are_lost)
 	fixture_close(&f);
 }
 
+static uint64_t heads_asked;
+
+/* Each time it is asked, a hostile program's head is far beyond the last one. */
+static int head_running(void *ctx, uint64_t *out)
+{
+	*out = ++heads_asked * HT_RING_EVENTS;
+	return heads_asked < 1000 ? 0 : -EPROTO;
+}
+
+static int records_empty(void *ctx, uint32_t index, uint32_t count, struct ht_event *e)
+{
+	memset(e, 0, count * sizeof(*e));
+	return 0;
+}
+
+TEST(a_head_that_runs_away)
+{
+	const struct ring_source source = { NULL, head_running, records_empty };
+	struct ht_event out[8];
+	uint64_t cursor = 0, lost = 0;
+
+	heads_asked = 0;
+	CHECK_INT(ring_read(&source, &cursor, out, 8, &lost), 0);
+	CHECK(heads_asked < 1000);
+	CHECK_INT(lost, cursor);
+}
+
 TEST(rings_do_not_overlap)
 {
 	struct fixture f;
@@ -365,6 +392,7 @@ int main(void)
 	RUN(limit);
 	RUN(no_ring);
 	RUN(unwritten_records_are_lost);
+	RUN(a_head_that_runs_away);
 	RUN(rings_do_not_overlap);
 	RUN(errors);
 	return check_end();
