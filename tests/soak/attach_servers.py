@@ -61,7 +61,7 @@ class Serve {
 		for (;;) {
 			var peer = server.accept();
 			new Thread(() -> {
-				try {
+				try (peer) {
 					ByteBuffer in = ByteBuffer.allocateDirect(65536);
 					while (peer.read(in) > 0) {
 						in.clear();
