@@ -128,15 +128,36 @@ int model_frame_resolve(
 	return stacks_resolve(&m->stacks, id, index, frames, nframes);
 }
 
-const struct stack_place *model_frame_place(const struct model *m, uint32_t id, uint32_t index)
+uint32_t model_site_places(
+	const struct model *m, uint32_t id, struct stack_place **places, uint32_t most)
 {
-	return stacks_place(&m->stacks, id, index);
+	return stacks_places_of(&m->stacks, id, places, most);
 }
 
-int model_frame_resolve_at(
-	struct model *m, uint32_t id, uint32_t index, const struct stack_place *place)
+const struct frame *model_place_frame(const struct stack_place *p)
 {
-	return stacks_resolve_at(&m->stacks, id, index, place);
+	return &p->outer;
+}
+
+bool model_place_is_asked(const struct stack_place *p)
+{
+	return p->asked || p->resolved;
+}
+
+void model_place_ask(struct stack_place *p)
+{
+	p->asked = true;
+}
+
+int model_place_resolve(
+	struct model *m, struct stack_place *p, const struct frame *frames, uint32_t nframes)
+{
+	return stack_places_resolve(&m->stacks.places, p, frames, nframes);
+}
+
+int model_names_settle(struct model *m)
+{
+	return stacks_settle(&m->stacks);
 }
 
 /* A site that was missing for some ticks: its changes are unknown, so show none. */

@@ -60,14 +60,25 @@ const struct stack *model_site_stack(
 int model_frame_resolve(
 	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
 /*
- * What stacks share of a frame, by the address that it was registered with: once it is resolved in
- * one stack, model_frame_resolve_at does the same in another one, and needs no names. NULL: there
- * is no such frame. The model owns it.
+ * What stacks share of a frame, by the address that it was registered with. The model owns it; it
+ * never moves. model_site_places fills in those of a site, innermost first, `most` of them at most,
+ * and returns their number; 0 for an unknown site.
  */
 struct stack_place;
-const struct stack_place *model_frame_place(const struct model *m, uint32_t id, uint32_t index);
-int model_frame_resolve_at(
-	struct model *m, uint32_t id, uint32_t index, const struct stack_place *place);
+uint32_t model_site_places(
+	const struct model *m, uint32_t id, struct stack_place **places, uint32_t most);
+/* Its outermost frame, with the address. */
+const struct frame *model_place_frame(const struct stack_place *p);
+/* Whether its names are known or on their way; and that they are. */
+bool model_place_is_asked(const struct stack_place *p);
+void model_place_ask(struct stack_place *p);
+/*
+ * As model_frame_resolve, for all stacks: they follow at the next model_names_settle, new ones at
+ * once. That visits all stacks with unresolved frames. 0 or -errno.
+ */
+int model_place_resolve(
+	struct model *m, struct stack_place *p, const struct frame *frames, uint32_t nframes);
+int model_names_settle(struct model *m);
 /* Reevaluates `hidden` for all frames with a name, and renames the sites accordingly. */
 void model_hide_again(struct model *m, bool (*hidden)(const struct frame *f));
 /*

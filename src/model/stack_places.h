@@ -16,6 +16,7 @@ struct stack_place {
 	uint32_t ninlined;
 	bool resolved;
 	bool named; /* registered with a name */
+	bool asked; /* for its names */
 };
 
 /* All zeros: empty. */

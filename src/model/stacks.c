@@ -9,6 +9,7 @@
 #include <string.h>
 #include "shm/layout.h"
 #include "src/model/stacks.h"
+#include "src/util/array.h"
 
 #define STACKS_CHUNK 256u /* entries: about 20 KB, below malloc's mmap threshold */
 
@@ -83,6 +84,82 @@ static void stacks_title_from(struct stacks_entry *e, uint32_t at)
 		stacks_title(e);
 }
 
+/* ---- what is inlined at the places of a stack ---- */
+
+static struct stack_place *place_of(const struct frame *outer)
+{
+	return (struct stack_place *)(uintptr_t)outer;
+}
+
+/* The same stack with the frames, `total`, that are inlined at its places now. */
+static int stacks_inline(struct stacks_entry *e, uint32_t total)
+{
+	const struct frame **frames = malloc(total * sizeof(*frames));
+	uint32_t n = 0;
+
+	if (!frames)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->stack.nframes; i++) {
+		const struct stack_place *p = place_of(e->frames[i]);
+
+		if (e->frames[i]->inlined)
+			continue;
+		for (uint32_t k = 0; k < p->ninlined; k++)
+			frames[n++] = &p->inlined[k];
+		frames[n++] = &p->outer;
+	}
+	free(e->frames);
+	e->stack.shared = e->frames = frames;
+	e->stack.nframes = total;
+	return 0;
+}
+
+/* Brings a stack in line with what its places have been resolved to since. */
+static int stacks_entry_settle(struct stacks_entry *e)
+{
+	uint32_t total = 0, pending = 0;
+
+	for (uint32_t i = 0; i < e->stack.nframes; i++) {
+		const struct stack_place *p = place_of(e->frames[i]);
+
+		if (e->frames[i]->inlined)
+			continue;
+		total += p->ninlined + 1;
+		pending += !p->resolved;
+	}
+	if (total != e->stack.nframes && stacks_inline(e, total) != 0)
+		return -ENOMEM;
+	e->pending = pending;
+	e->stack.resolved = pending == 0;
+	stacks_title(e);
+	return 0;
+}
+
+int stacks_settle(struct stacks *s)
+{
+	size_t left = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->nwaiting; i++) {
+		struct stacks_entry *e = stacks_at(s, s->waiting[i]);
+
+		if (stacks_entry_settle(e) != 0)
+			rc = -ENOMEM;
+		if (e->pending > 0)
+			s->waiting[left++] = s->waiting[i];
+	}
+	s->nwaiting = left;
+	return rc;
+}
+
+/* ---- adding ---- */
+
+static void stacks_entry_clear(struct stacks_entry *e)
+{
+	free(e->frames);
+	memset(e, 0, sizeof(*e));
+}
+
 static int stacks_entry_init(
 	struct stacks *s, struct stacks_entry *e, const struct frame *frames, uint32_t nframes)
 {
@@ -91,22 +168,28 @@ static int stacks_entry_init(
 		const struct stack_place *p = stack_places_get(&s->places, &frames[i]);
 
 		if (!p) {
-			free(e->frames);
-			e->frames = NULL;
-			break;
+			stacks_entry_clear(e);
+			return -ENOMEM;
 		}
 		e->frames[i] = &p->outer;
-		e->pending += frames[i].function == NULL;
 	}
-	if (!e->frames) {
-		memset(e, 0, sizeof(*e));
+	if (!e->frames)
 		return -ENOMEM;
-	}
 	e->nplaces = nframes;
-	e->stack.resolved = e->pending == 0;
 	e->stack.shared = e->frames;
 	e->stack.nframes = nframes;
-	stacks_title(e);
+	return stacks_entry_settle(e);
+}
+
+/* The newest stack's names are on their way. */
+static int stacks_wait(struct stacks *s)
+{
+	uint32_t *waiting = array_grow(s->waiting, s->nwaiting, &s->waiting_room, sizeof(*waiting));
+
+	if (!waiting)
+		return -ENOMEM;
+	s->waiting = waiting;
+	waiting[s->nwaiting++] = (uint32_t)s->count;
 	return 0;
 }
 
@@ -130,8 +213,12 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 		return rc;
 	e = stacks_at(s, s->count);
 	rc = stacks_entry_init(s, e, empty ? &unkept : frames, empty ? 1 : nframes);
-	if (rc)
+	if (!rc && e->pending > 0)
+		rc = stacks_wait(s);
+	if (rc) {
+		stacks_entry_clear(e);
 		return rc;
+	}
 	e->alloc_function = alloc_function;
 	e->stack.truncated = (missing & SNAP_MISSING_OUTER) != 0;
 	e->stack.ancestor = (missing & SNAP_MISSING_INNER) != 0;
@@ -193,7 +280,7 @@ static void stacks_pending_note(struct stacks_entry *e)
 		return;
 	for (uint32_t i = 0; i < e->stack.nframes; i++)
 		if (!e->frames[i]->inlined)
-			e->pending += !((const struct stack_place *)e->frames[i])->resolved;
+			e->pending += !place_of(e->frames[i])->resolved;
 	e->stack.resolved = e->pending == 0;
 }
 
@@ -202,7 +289,7 @@ static struct stack_place *place_find(
 	const struct stacks_entry *e, uint32_t index, uint32_t *at, uint32_t *was)
 {
 	*was = stacks_span(e, index, at);
-	return *was ? (struct stack_place *)(uintptr_t)e->frames[*at + *was - 1] : NULL;
+	return *was ? place_of(e->frames[*at + *was - 1]) : NULL;
 }
 
 static struct stacks_entry *entry_find(const struct stacks *s, uint32_t id)
@@ -212,12 +299,16 @@ static struct stacks_entry *entry_find(const struct stacks *s, uint32_t id)
 	return position < 0 ? NULL : stacks_at(s, (size_t)position);
 }
 
-struct stack_place *stacks_place(const struct stacks *s, uint32_t id, uint32_t index)
+uint32_t stacks_places_of(
+	const struct stacks *s, uint32_t id, struct stack_place **places, uint32_t most)
 {
 	const struct stacks_entry *e = entry_find(s, id);
-	uint32_t at, was;
+	uint32_t n = 0;
 
-	return e ? place_find(e, index, &at, &was) : NULL;
+	for (uint32_t i = 0; e && i < e->stack.nframes && n < most; i++)
+		if (!e->frames[i]->inlined)
+			places[n++] = place_of(e->frames[i]);
+	return n;
 }
 
 int stacks_resolve(
@@ -243,30 +334,6 @@ int stacks_resolve(
 	return 0;
 }
 
-/* Each address is in many stacks, and their frames are all over memory: where nothing is inlined,
- * none of them is read. */
-int stacks_resolve_at(struct stacks *s, uint32_t id, uint32_t index, const struct stack_place *p)
-{
-	struct stacks_entry *e = entry_find(s, id);
-	uint32_t at = index, was;
-	int rc;
-
-	if (!e)
-		return -ENOENT;
-	if (p->ninlined || e->stack.nframes != e->nplaces) {
-		if (place_find(e, index, &at, &was) != p)
-			return -EINVAL;
-		rc = stacks_splice(e, at, was, p);
-		if (rc)
-			return rc;
-	} else if (index >= e->nplaces) {
-		return -EINVAL;
-	}
-	stacks_pending_note(e);
-	stacks_title_from(e, at);
-	return 0;
-}
-
 void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f))
 {
 	stack_places_hide_again(&s->places, hidden);
@@ -282,5 +349,6 @@ void stacks_free(struct stacks *s)
 		free(s->chunks[i]);
 	free(s->chunks);
 	free(s->position);
+	free(s->waiting);
 	stack_places_free(&s->places);
 }

@@ -24,6 +24,8 @@ struct stacks {
 	size_t nchunks, count;
 	uint32_t *position; /* by id: position + 1, 0 if unknown */
 	size_t ids;
+	uint32_t *waiting; /* positions of stacks with unresolved frames; may have others */
+	size_t nwaiting, waiting_room;
 };
 
 /* 0, -EEXIST, -EINVAL for an id no segment has, -ENOMEM. Positions count up from 0. */
@@ -35,9 +37,10 @@ struct stacks_entry *stacks_at(const struct stacks *s, size_t position);
 /* As model_frame_resolve: 0, -ENOENT, -EINVAL, -ENOMEM. */
 int stacks_resolve(struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames,
 	uint32_t nframes);
-/* As model_frame_place and model_frame_resolve_at. */
-struct stack_place *stacks_place(const struct stacks *s, uint32_t id, uint32_t index);
-int stacks_resolve_at(struct stacks *s, uint32_t id, uint32_t index, const struct stack_place *p);
+/* As model_site_places and model_names_settle. */
+uint32_t stacks_places_of(
+	const struct stacks *s, uint32_t id, struct stack_place **places, uint32_t most);
+int stacks_settle(struct stacks *s);
 /* As model_hide_again. */
 void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f));
 /* Frees what it holds, not `s`. */

@@ -1,49 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Requests names for frames (name_requests.h). One entry per distinct address, in an open-addressed
- * hash table; the frames that wait for it form a list through one array. Main thread.
+ * Requests names for the places of stacks (name_requests.h). A request's cookie is the place. A
+ * program may have a million stacks of some dozen frames and only thousands of places, so nothing
+ * is kept for each frame: answers go to places, and from time to time the model brings its stacks
+ * in line. Main thread.
  */
 #include "src/session/name_requests.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include "shm/layout.h"
 
-#define TABLE_START 1024u
+#include "src/sym/hide_rules.h"
+#include "src/util/array.h"
+#include "src/util/shortage.h"
+
 #define INLINES_MAX 64u /* frames named per address; deeper than any compiler nests inlines */
+/* Stacks are visited once there is one answer to so many open questions: a few dozen visits in all,
+ * at intervals that shrink as the rest does. */
+#define SETTLE_SHARE 4u
 
-/* A new stack has one for each frame: a million of them may wait. */
-struct waiter {
-	uint32_t site : 22, index : 10;
-	uint32_t next; /* in n->waiters, 0: last */
-};
-static_assert(HT_SITES_MAX <= 1u << 22 && HT_DEPTH_MAX <= 1u << 10, "they fit");
-
-struct address {
-	uint64_t offset, pc;
+/* A place that may not be asked about yet. */
+struct held {
+	struct stack_place *place;
 	uint32_t module_id;
-	uint32_t waiting; /* first waiter, 0: none */
-	bool held; /* its name is not asked for yet */
-	const struct snap_module *module;
-	uint32_t nframes; /* 0: not answered yet */
-	const struct sym_frame *frames;
-	uint64_t hidden; /* bit i: frame i names no site */
-	const struct stack_place *place; /* of its frames in all stacks, once they are resolved */
 };
 
 struct name_requests {
 	struct model *model;
 	struct sym *sym;
-	struct address *addresses; /* [0] unused; the cookie of a request is its index here */
-	uint32_t count, room;
-	uint32_t *table; /* indices of addresses, by hash */
-	uint32_t mask;
-	struct waiter *waiters; /* [0] unused */
-	uint32_t waiter_count, waiter_room;
-	uint32_t waiter_free, waiting;
+	struct held *held;
+	size_t nheld, held_room;
 	const uint32_t *below; /* modules that may be asked about; NULL: all */
 	uint32_t was_below; /* at the last release */
+	size_t fresh; /* answers that stacks do not have yet */
 };
 
 struct name_requests *name_requests_new(struct model *model, struct sym *sym)
@@ -54,66 +43,18 @@ struct name_requests *name_requests_new(struct model *model, struct sym *sym)
 		return NULL;
 	n->model = model;
 	n->sym = sym;
-	n->count = n->waiter_count = 1;
-	n->mask = TABLE_START - 1;
-	n->table = calloc(TABLE_START, sizeof(*n->table));
-	if (n->table)
-		return n;
-	free(n);
-	return NULL;
+	return n;
 }
 
 void name_requests_free(struct name_requests *n)
 {
 	if (!n)
 		return;
-	free(n->addresses);
-	free(n->table);
-	free(n->waiters);
+	free(n->held);
 	free(n);
 }
 
-static uint32_t *table_find(struct name_requests *n, uint32_t module_id, uint64_t offset)
-{
-	uint64_t h = (offset ^ (uint64_t)module_id << 48) * 0x9e3779b97f4a7c15ull;
-
-	for (uint32_t i = (uint32_t)(h >> 32) & n->mask;; i = (i + 1) & n->mask) {
-		uint32_t at = n->table[i];
-
-		if (at == 0 || (n->addresses[at].offset == offset &&
-				       n->addresses[at].module_id == module_id))
-			return &n->table[i];
-	}
-}
-
-static int table_grow(struct name_requests *n)
-{
-	uint32_t *bigger = calloc((n->mask + 1ull) * 2, sizeof(*bigger));
-
-	if (!bigger)
-		return -ENOMEM;
-	free(n->table);
-	n->table = bigger;
-	n->mask = n->mask * 2 + 1;
-	for (uint32_t i = 1; i < n->count; i++)
-		*table_find(n, n->addresses[i].module_id, n->addresses[i].offset) = i;
-	return 0;
-}
-
-static int room_make(void **array, uint32_t *room, uint32_t count, size_t size)
-{
-	uint32_t want = *room ? *room * 2 : 1024;
-	void *p;
-
-	if (count < *room)
-		return 0;
-	p = realloc(*array, want * size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*room = want;
-	return 0;
-}
+/* ---- questions ---- */
 
 void name_requests_hold(struct name_requests *n, const uint32_t *below)
 {
@@ -121,151 +62,94 @@ void name_requests_hold(struct name_requests *n, const uint32_t *below)
 	n->was_below = *below;
 }
 
+static int place_request(struct name_requests *n, struct stack_place *place, uint32_t module_id)
+{
+	return sym_request(n->sym, module_id, model_place_frame(place)->offset, true,
+		(uint64_t)(uintptr_t)place);
+}
+
+static int place_hold(struct name_requests *n, struct stack_place *place, uint32_t module_id)
+{
+	struct held *held = array_grow(n->held, n->nheld, &n->held_room, sizeof(*held));
+
+	if (!held)
+		return -ENOMEM;
+	n->held = held;
+	held[n->nheld++] = (struct held){ place, module_id };
+	return 0;
+}
+
 /* Asks for the names that were held. Those that cannot be asked for now stay held. */
 static void held_release(struct name_requests *n)
 {
+	size_t left = 0;
+
 	if (!n->below || *n->below == n->was_below)
 		return;
 	n->was_below = *n->below;
-	for (uint32_t i = 1; i < n->count; i++) {
-		struct address *a = &n->addresses[i];
+	for (size_t i = 0; i < n->nheld; i++) {
+		struct held h = n->held[i];
 
-		if (a->held && a->module_id < n->was_below)
-			a->held = sym_request(n->sym, a->module_id, a->offset, true, i) != 0;
+		if (h.module_id >= n->was_below || place_request(n, h.place, h.module_id) != 0)
+			n->held[left++] = h;
 	}
+	n->nheld = left;
 }
 
-/* The entry of an address; requests its name when it is new. NULL: out of memory. */
-static struct address *address_get(struct name_requests *n, const struct name_requests_frame *f)
+int name_requests_want(struct name_requests *n, struct stack_place *place, uint32_t module_id)
 {
-	uint32_t *slot = table_find(n, f->module_id, f->offset);
-	struct address *a;
+	int rc;
 
-	if (*slot)
-		return &n->addresses[*slot];
-	if (n->count * 2 > n->mask && table_grow(n) != 0)
-		return NULL;
-	if (room_make((void **)&n->addresses, &n->room, n->count, sizeof(*n->addresses)) != 0)
-		return NULL;
-	a = &n->addresses[n->count];
-	*a = (struct address){
-		.offset = f->offset, .pc = f->pc, .module_id = f->module_id, .module = f->module
-	};
-	a->held = n->below && f->module_id >= *n->below;
-	if (!a->held && sym_request(n->sym, f->module_id, f->offset, true, n->count) != 0)
-		return NULL;
-	*table_find(n, f->module_id, f->offset) = n->count++;
-	return a;
+	if (model_place_is_asked(place))
+		return 0;
+	if (n->below && module_id >= *n->below)
+		rc = place_hold(n, place, module_id);
+	else
+		rc = place_request(n, place, module_id);
+	if (rc == 0)
+		model_place_ask(place);
+	return rc;
 }
 
-/* An address is named once but occurs in many stacks, so which frame names a site is decided here.
- */
-static uint64_t hidden_frames(const struct address *a)
-{
-	uint64_t hidden = 0;
+/* ---- answers ---- */
 
-	for (uint32_t i = 0; i < a->nframes && i < INLINES_MAX; i++)
-		if (hide_rules_match(a->frames[i].function, a->module->path))
-			hidden |= UINT64_C(1) << i;
-	return hidden;
-}
-
-/* The first stack's frame gets the names; those of the others are at the same place. */
-static void deliver_first(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
+static int place_name(struct name_requests *n, const struct sym_result *r)
 {
+	struct stack_place *place = (struct stack_place *)(uintptr_t)r->cookie;
+	const struct frame *at = model_place_frame(place);
 	struct frame frames[INLINES_MAX];
-	uint32_t count = a->nframes < INLINES_MAX ? a->nframes : INLINES_MAX;
+	uint32_t count = r->nframes < INLINES_MAX ? r->nframes : INLINES_MAX;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct sym_frame *s = &a->frames[i];
+		const struct sym_frame *s = &r->frames[i];
 
-		frames[i] = (struct frame){ .pc = i + 1 == count ? a->pc : 0,
-			.offset = a->offset,
-			.module = a->module,
+		frames[i] = (struct frame){ .pc = i + 1 == count ? at->pc : 0,
+			.offset = at->offset,
+			.module = at->module,
 			.function = s->function,
 			.mangled = s->function_raw,
 			.file = s->file,
 			.line = s->line,
 			.inlined = s->inlined,
-			.hidden = (a->hidden >> i & 1) != 0 };
+			.hidden = hide_rules_match(s->function, at->module->path) };
 	}
-	if (model_frame_resolve(n->model, site, index, frames, count) == 0)
-		a->place = model_frame_place(n->model, site, index);
+	return model_place_resolve(n->model, place, frames, count);
 }
 
-static void deliver(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
-{
-	if (a->place)
-		model_frame_resolve_at(n->model, site, index, a->place);
-	else
-		deliver_first(n, a, site, index);
-}
-
-static int wait_add(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
-{
-	uint32_t at = n->waiter_free;
-
-	if (at) {
-		n->waiter_free = n->waiters[at].next;
-	} else {
-		if (room_make((void **)&n->waiters, &n->waiter_room, n->waiter_count,
-			    sizeof(*n->waiters)) != 0)
-			return -ENOMEM;
-		at = n->waiter_count++;
-	}
-	n->waiters[at] = (struct waiter){ site, index, a->waiting };
-	a->waiting = at;
-	n->waiting++;
-	return 0;
-}
-
-static void waiters_drop(struct name_requests *n)
-{
-	free(n->waiters);
-	n->waiters = NULL;
-	n->waiter_room = n->waiter_free = 0;
-	n->waiter_count = 1;
-}
-
-int name_requests_want(struct name_requests *n, const struct name_requests_frame *f)
-{
-	struct address *a = address_get(n, f);
-
-	if (!a)
-		return -ENOMEM;
-	if (a->nframes == 0)
-		return wait_add(n, a, f->site, f->index);
-	deliver(n, a, f->site, f->index);
-	return 0;
-}
-
-bool name_requests_collect(struct name_requests *n)
+bool name_requests_collect(struct name_requests *n, bool settle)
 {
 	struct sym_result r;
-	bool any = false;
 
 	held_release(n);
 	while (sym_collect(n->sym, &r) == 1) {
-		struct address *a = &n->addresses[r.cookie];
-
-		a->nframes = r.nframes;
-		a->frames = r.frames;
-		a->hidden = hidden_frames(a);
-		a->place = NULL;
-		while (a->waiting) {
-			uint32_t at = a->waiting;
-
-			a->waiting = n->waiters[at].next;
-			deliver(n, a, n->waiters[at].site, n->waiters[at].index);
-			n->waiters[at].next = n->waiter_free;
-			n->waiter_free = at;
-			n->waiting--;
-		}
-		any = true;
+		shortage_note(place_name(n, &r));
+		n->fresh++;
 	}
-	if (any && n->waiting == 0)
-		waiters_drop(n);
-	return any;
+	if (n->fresh == 0 || (!settle && n->fresh * SETTLE_SHARE < sym_pending(n->sym)))
+		return false;
+	n->fresh = 0;
+	shortage_note(model_names_settle(n->model));
+	return true;
 }
 
 static bool frame_hidden(const struct frame *f)
@@ -275,8 +159,5 @@ static bool frame_hidden(const struct frame *f)
 
 void name_requests_hide_again(struct name_requests *n)
 {
-	for (uint32_t i = 1; i < n->count; i++)
-		if (n->addresses[i].nframes)
-			n->addresses[i].hidden = hidden_frames(&n->addresses[i]);
 	model_hide_again(n->model, frame_hidden);
 }

@@ -507,7 +507,7 @@ struct snapshot *session_tick(struct session *s)
 	}
 	sites_register(s);
 	mapped_read(&s->mapped, s->segment, s->registration, totals, in);
-	stack_registration_collect(s->registration);
+	stack_registration_collect(s->registration, true);
 	if (s->far)
 		process_figures_far(&s->figures, s->far);
 	else if (session_alive(s))
@@ -560,7 +560,7 @@ int session_fd(const struct session *s)
 
 bool session_collect(struct session *s)
 {
-	return stack_registration_collect(s->registration);
+	return stack_registration_collect(s->registration, false);
 }
 
 void session_hide_again(struct session *s)
@@ -572,7 +572,7 @@ int session_names_finish(struct session *s, uint64_t timeout_ns)
 {
 	int rc = sym_drain(s->sym, timeout_ns);
 
-	stack_registration_collect(s->registration);
+	stack_registration_collect(s->registration, true);
 	return rc;
 }
 

@@ -96,7 +96,8 @@ struct snapshot *session_tick(struct session *s);
 /* Histograms of one site of a session's snapshot, as they are now. 0 or -errno; -ENODATA for the
  * snapshot of another moment. */
 int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail *out);
-/* Readable when names have come in; session_collect takes them, true when any did. */
+/* Readable when names have come in; session_collect takes them. True: some are to be seen now; the
+ * others will be at the next tick at the latest. */
 int session_fd(const struct session *s);
 bool session_collect(struct session *s);
 /* The rules for naming sites changed: they apply from the next tick on. */

@@ -259,6 +259,7 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 {
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
+	static struct stack_place *places[HT_DEPTH_MAX];
 	struct read_site site = *in;
 	uint32_t function = 0, count;
 	int rc;
@@ -276,12 +277,9 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	shortage_note(rc);
 	if (rc != 0)
 		return false;
-	for (uint32_t i = 0; i < (uint32_t)got; i++) {
-		struct name_requests_frame f = { id, i, raw[i].module, frames[i].module,
-			frames[i].pc, frames[i].offset };
-
-		name_requests_want(s->naming, &f);
-	}
+	count = model_site_places(s->model, id, places, (uint32_t)got);
+	for (uint32_t i = 0; i < count; i++)
+		(void)name_requests_want(s->naming, places[i], raw[i].module);
 	return true;
 }
 
@@ -360,9 +358,9 @@ bool stack_registration_register_mapped(
 	return model_site_known(s->model, id);
 }
 
-bool stack_registration_collect(struct stack_registration *s)
+bool stack_registration_collect(struct stack_registration *s, bool settle)
 {
-	return name_requests_collect(s->naming);
+	return name_requests_collect(s->naming, settle);
 }
 
 void stack_registration_hide_again(struct stack_registration *s)

@@ -36,8 +36,8 @@ void stack_registration_hold(struct stack_registration *s, const uint32_t *below
 /* Registers at most so many sites, and site 0; no limit at first. */
 void stack_registration_limit(struct stack_registration *s, uint32_t most);
 bool stack_registration_is_full(const struct stack_registration *s);
-/* Takes the names that have come in. True when there were any. */
-bool stack_registration_collect(struct stack_registration *s);
+/* As name_requests_collect. */
+bool stack_registration_collect(struct stack_registration *s, bool settle);
 
 /* The rules for naming sites changed. */
 void stack_registration_hide_again(struct stack_registration *s);

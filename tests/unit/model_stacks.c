@@ -129,7 +129,8 @@ TEST(frames_are_shared)
 	model_free(m);
 }
 
-/* Once an address has names in one stack, other stacks get them from there. */
+/* Once an address has names, all stacks get them: new ones at once, others when they are settled.
+ */
 TEST(resolved_at_a_place)
 {
 	static const struct frame other[] = { { .pc = 7, .module = &app },
@@ -139,34 +140,47 @@ TEST(resolved_at_a_place)
 	static const struct frame one[] = {
 		{ .pc = 3, .module = &app, .function = "last", .hidden = true }
 	};
+	struct stack_place *places[8], *first;
 	struct model *m = model_new();
-	const struct stack_place *inlines, *plain;
-	const struct stack *b;
+	const struct stack *a, *b, *c;
 
 	model_site_add(m, 1, "malloc", raw, 3, false);
 	model_site_add(m, 2, "malloc", other, 3, false);
+	a = stack_of(m, 1);
 	b = stack_of(m, 2);
-	CHECK_INT(model_frame_resolve(m, 1, 1, two, 2), 0);
-	CHECK_INT(model_frame_resolve(m, 1, 2, one, 1), 0);
-	inlines = model_frame_place(m, 1, 1);
-	plain = model_frame_place(m, 1, 2);
-	CHECK(inlines && plain && inlines != plain);
-	CHECK(plain == model_frame_place(m, 2, 2));
-	CHECK(model_frame_place(m, 1, 3) == NULL && model_frame_place(m, 3, 0) == NULL);
-	CHECK_INT(model_frame_resolve_at(m, 2, 2, plain), 0);
+	CHECK_INT(model_site_places(m, 3, places, 8), 0);
+	CHECK_INT(model_site_places(m, 1, &first, 1), 1);
+	CHECK_INT(model_site_places(m, 2, places, 8), 3);
+	CHECK(first != places[0] && !model_place_is_asked(places[1]));
+	CHECK_INT(model_place_frame(places[1])->pc, 2);
+	model_place_ask(places[1]);
+	CHECK(model_place_is_asked(places[1]) && !model_place_is_asked(places[2]));
+	CHECK_INT(model_place_resolve(m, places[1], two, 2), 0);
+	CHECK_INT(model_place_resolve(m, places[2], one, 1), 0);
+	CHECK(model_place_is_asked(places[2]));
 	CHECK_INT(b->nframes, 3);
-	CHECK_INT(model_frame_resolve_at(m, 2, 1, inlines), 0);
+	model_site_add(m, 3, "malloc", other, 3, false);
+	c = stack_of(m, 3);
+	CHECK_INT(c->nframes, 4);
+	CHECK_INT(model_names_settle(m), 0);
+	CHECK_INT(a->nframes, 4);
 	CHECK_INT(b->nframes, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		CHECK(snapshot_frame(b, i) == snapshot_frame(c, i));
+		CHECK(i == 0 || snapshot_frame(a, i) == snapshot_frame(b, i));
+	}
 	CHECK_STR(snapshot_frame(b, 1)->function, "in");
 	CHECK_STR(snapshot_frame(b, 2)->function, "out");
 	CHECK_STR(snapshot_frame(b, 3)->function, "last");
-	CHECK(!b->resolved);
-	CHECK_INT(model_frame_resolve_at(m, 2, 0, plain), -EINVAL); /* another address */
-	CHECK_INT(model_frame_resolve_at(m, 2, 3, inlines), -EINVAL);
-	CHECK_INT(model_frame_resolve_at(m, 1, 3, plain), -EINVAL);
-	CHECK_INT(model_frame_resolve_at(m, 3, 0, plain), -ENOENT);
-	CHECK_INT(model_frame_resolve(m, 2, 0, raw, 1), 0);
-	CHECK(b->resolved);
+	CHECK(!a->resolved && !b->resolved && !c->resolved);
+	CHECK_INT(model_site_places(m, 2, places, 8), 3); /* not those inlined */
+	CHECK_INT(model_place_frame(places[2])->pc, 3);
+	CHECK_INT(model_place_resolve(m, places[0], one, 1), 0);
+	CHECK_INT(model_names_settle(m), 0);
+	CHECK(!a->resolved && b->resolved && c->resolved);
+	CHECK_INT(b->title, 1);
+	CHECK_INT(model_frame_resolve(m, 1, 0, raw, 1), 0);
+	CHECK(a->resolved);
 	model_free(m);
 }
 

@@ -65,14 +65,22 @@ static uint64_t inside(void (*f)(void))
 	return (uint64_t)(uintptr_t)f + 1;
 }
 
+/* Asks for the names of a frame. */
+static int want(uint32_t id, uint32_t index, uint32_t module_id)
+{
+	struct stack_place *places[8];
+
+	CHECK(model_site_places(model, id, places, 8) > index);
+	return name_requests_want(naming, places[index], module_id);
+}
+
 /* Registers a site of one frame and asks for its name. */
 static void site(uint32_t id, void (*f)(void))
 {
 	struct frame frame = { .pc = inside(f), .offset = inside(f) - own_bias, .module = &own };
-	struct name_requests_frame want = { id, 0, OWN, &own, frame.pc, frame.offset };
 
 	CHECK_INT(model_site_add(model, id, "malloc", &frame, 1, false), 0);
-	CHECK_INT(name_requests_want(naming, &want), 0);
+	CHECK_INT(want(id, 0, OWN), 0);
 }
 
 /* The stack of a site, as a snapshot shows it. */
@@ -98,7 +106,7 @@ static const char *name_of(uint32_t id)
 static void all_in(void)
 {
 	CHECK_INT(sym_drain(sym, FOREVER_NS), 0);
-	CHECK(name_requests_collect(naming));
+	CHECK(name_requests_collect(naming, true));
 }
 
 TEST(a_name_comes_in)
@@ -115,7 +123,7 @@ TEST(a_name_comes_in)
 	CHECK_INT(snapshot_frame(s, s->nframes - 1)->pc, inside(naming_first));
 	CHECK(snapshot_frame(s, s->nframes - 1)->module == &own);
 	CHECK(snapshot_frame(s, 0)->file && strstr(snapshot_frame(s, 0)->file, "name_requests.c"));
-	CHECK(!name_requests_collect(naming));
+	CHECK(!name_requests_collect(naming, true));
 	end();
 }
 
@@ -149,16 +157,15 @@ TEST(known_at_once)
 /* The same offset in two modules is two addresses. */
 TEST(modules_are_told_apart)
 {
-	struct frame frames[2] = { { .pc = 1, .module = &own }, { .pc = 2, .module = &nowhere } };
 	uint64_t offset = inside(naming_first) - own_bias;
-	struct name_requests_frame a = { 3, 0, OWN, &own, 1, offset };
-	struct name_requests_frame b = { 3, 1, NOWHERE, &nowhere, 2, offset };
+	struct frame frames[2] = { { .pc = 1, .offset = offset, .module = &own },
+		{ .pc = 2, .offset = offset, .module = &nowhere } };
 	const struct stack *s;
 
 	begin();
 	CHECK_INT(model_site_add(model, 3, "malloc", frames, 2, false), 0);
-	CHECK_INT(name_requests_want(naming, &a), 0);
-	CHECK_INT(name_requests_want(naming, &b), 0);
+	CHECK_INT(want(3, 0, OWN), 0);
+	CHECK_INT(want(3, 1, NOWHERE), 0);
 	CHECK_INT(sym_pending(sym), 2);
 	all_in();
 	s = stack_of(3);
@@ -176,14 +183,12 @@ TEST(many_addresses)
 
 	begin();
 	for (uint32_t id = 0; id < count; id++) {
-		struct name_requests_frame f = { id, 0, NOWHERE, &nowhere, id, id * 16 };
 		struct frame frame = { .pc = id, .offset = id * 16, .module = &nowhere };
 		struct frame frames[2] = { frame, frame };
 
 		CHECK_INT(model_site_add(model, id, "malloc", frames, 2, false), 0);
-		CHECK_INT(name_requests_want(naming, &f), 0);
-		f = (struct name_requests_frame){ id, 1, NOWHERE, &nowhere, id, id * 16 };
-		CHECK_INT(name_requests_want(naming, &f), 0);
+		CHECK_INT(want(id, 0, NOWHERE), 0);
+		CHECK_INT(want(id, 1, NOWHERE), 0);
 	}
 	CHECK_INT(sym_pending(sym), count);
 	all_in();
@@ -193,14 +198,66 @@ TEST(many_addresses)
 	end();
 }
 
+/* The files of some modules come later, and their names are asked for then. */
+TEST(held_until_the_file_is_there)
+{
+	struct frame frame = { .pc = 9, .offset = 9, .module = &nowhere };
+	uint32_t below = OWN;
+
+	begin();
+	name_requests_hold(naming, &below);
+	site(1, naming_first);
+	site(2, naming_first);
+	CHECK_INT(model_site_add(model, 3, "malloc", &frame, 1, false), 0);
+	CHECK_INT(want(3, 0, NOWHERE), 0);
+	CHECK(!name_requests_collect(naming, true));
+	CHECK_INT(sym_pending(sym), 0);
+	below = OWN + 1;
+	CHECK(!name_requests_collect(naming, false));
+	CHECK_INT(sym_pending(sym), 1);
+	all_in();
+	CHECK_STR(name_of(1), "naming_first");
+	CHECK_STR(name_of(2), "naming_first");
+	CHECK(!stack_of(3)->resolved);
+	below = NOWHERE + 1;
+	CHECK(!name_requests_collect(naming, false));
+	all_in();
+	CHECK(stack_of(3)->resolved);
+	end();
+}
+
+/* Answers that come one by one do not make every stack be visited each time. */
+TEST(stacks_are_visited_now_and_then)
+{
+	const uint32_t count = 4000;
+	unsigned visits = 0;
+
+	begin();
+	for (uint32_t id = 0; id < count; id++) {
+		struct frame frame = { .pc = id, .offset = id * 16, .module = &nowhere };
+
+		CHECK_INT(model_site_add(model, id, "malloc", &frame, 1, false), 0);
+		CHECK_INT(want(id, 0, NOWHERE), 0);
+	}
+	while (sym_pending(sym) > 0)
+		visits += name_requests_collect(naming, false);
+	CHECK(visits > 0 && visits < 60);
+	for (uint32_t id = 0; id < count; id += 500)
+		CHECK(stack_of(id)->resolved);
+	end();
+}
+
 /* The symboliser does not know this module. */
 TEST(unknown_module)
 {
-	struct name_requests_frame f = { 1, 0, 99, &nowhere, 5, 5 };
+	struct frame frame = { .pc = 5, .offset = 5, .module = &nowhere };
 
 	begin();
-	CHECK(name_requests_want(naming, &f) < 0);
+	CHECK_INT(model_site_add(model, 2, "malloc", &frame, 1, false), 0);
+	CHECK(want(2, 0, 99) < 0);
 	CHECK_INT(sym_pending(sym), 0);
+	CHECK_INT(want(2, 0, NOWHERE), 0); /* it was not taken for asked */
+	CHECK_INT(sym_pending(sym), 1);
 	site(1, naming_first); /* and it did no harm */
 	all_in();
 	CHECK_STR(name_of(1), "naming_first");
@@ -219,6 +276,8 @@ int main(void)
 	RUN(known_at_once);
 	RUN(modules_are_told_apart);
 	RUN(many_addresses);
+	RUN(held_until_the_file_is_there);
+	RUN(stacks_are_visited_now_and_then);
 	RUN(unknown_module);
 	return check_end();
 }

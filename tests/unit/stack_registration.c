@@ -370,8 +370,8 @@ TEST(names)
 	begin();
 	take_sites();
 	CHECK_INT(sym_drain(sym, FOREVER_NS), 0);
-	CHECK(stack_registration_collect(registration));
-	CHECK(!stack_registration_collect(registration));
+	CHECK(stack_registration_collect(registration, true));
+	CHECK(!stack_registration_collect(registration, true));
 	s = snapshot_of(ids, 3);
 	for (size_t i = 0; i < s->nsites; i++) {
 		CHECK(s->sites[i].stack->resolved);
