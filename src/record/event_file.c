@@ -144,6 +144,11 @@ uint64_t event_file_bytes(const struct event_writer *w)
 	return w->bytes;
 }
 
+int event_file_error(const struct event_writer *w)
+{
+	return w->error;
+}
+
 int event_file_close(struct event_writer *w)
 {
 	int error = 0;

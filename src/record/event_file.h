@@ -35,6 +35,8 @@ struct event_writer *event_file_create(const char *path, char *message);
 int event_file_put(
 	struct event_writer *w, enum event_file_kind kind, uint32_t stream, struct bytes *raw);
 uint64_t event_file_bytes(const struct event_writer *w);
+/* What event_file_put failed with first: 0 or -errno. */
+int event_file_error(const struct event_writer *w);
 /* 0 or -errno of the first failure. */
 int event_file_close(struct event_writer *w);
 

@@ -220,7 +220,7 @@ static void state_publish(struct event_drain *d)
 	struct event_drain_state s = { .file = d->options.file,
 		.file_bytes = event_file_bytes(d->writer),
 		.since_ns = d->since_ns,
-		.error = d->error,
+		.error = d->error ? d->error : event_file_error(d->writer),
 		.images = d->next_number,
 		.unopened = d->unopened };
 

@@ -51,6 +51,17 @@ void event_option_fill(struct event_drain *d, struct timeline *t)
 		t->trouble = strerror(-state.error);
 }
 
+void event_option_trouble(struct event_drain *d, char *line, size_t bytes)
+{
+	struct event_drain_state state = { 0 };
+
+	if (d)
+		event_drain_state(d, &state);
+	if (state.error)
+		snprintf(line, bytes, "the recording of events %.160s is incomplete: %s",
+			state.file, strerror(-state.error));
+}
+
 void event_option_removing(void *ctx, const char *path)
 {
 	struct event_drain **d = ctx;

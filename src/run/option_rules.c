@@ -80,7 +80,7 @@ static const struct rule {
 	{ RECORD, 0, RUN | ATTACH, "--record requires a COMMAND or -a PID" },
 	{ RECORD_LIMIT, 0, RECORD | OTHER_MODE, "--record-limit requires --record" },
 	{ RECORD_RATE, 0, RECORD | OTHER_MODE, "--record-rate requires --record" },
-	{ HEADLESS, 0, RECORD, "--headless requires --record" },
+	{ HEADLESS, 0, RECORD | RECORD_EVENTS, "--headless requires --record or --record-events" },
 	{ HEADLESS, BATCH | REPORT | SCREEN_ONLY, 0,
 		"--headless excludes -b, --report and the options of the screen" },
 	{ AT, LIVE_FRAMES | LIVE_SCREEN | OTHER_MODE, 0,

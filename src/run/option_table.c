@@ -113,7 +113,7 @@ const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 		"thin older parts to stay below SIZE (default 1G)" },
 	{ KEY_RECORD_RATE, "record-rate", "SIZE", option_values_record_rate, 0,
 		"let FILE grow at most SIZE an hour (default 60M)" },
-	{ KEY_HEADLESS, "headless", NULL, FLAG(headless), "with --record: no screen, no text" },
+	{ KEY_HEADLESS, "headless", NULL, FLAG(headless), "only record: no screen, no text" },
 	{ KEY_RECORD_SERVICE, "record-service", NULL, option_values_record_service, 0,
 		"record every process that has HEAPTOP_RECORD set" },
 	{ KEY_RECORD_EVENTS, "record-events", "FILE", option_values_record_events, 0,

@@ -172,7 +172,7 @@ struct options {
 	bool record_limit_given;
 	uint64_t record_rate; /* bytes an hour that it may grow; 0: no bound */
 	bool record_rate_given;
-	bool headless; /* neither screen nor text: only the recording */
+	bool headless; /* neither screen nor text: only a recording */
 	const char *at; /* a valid moment (at_time.h); NULL: now */
 	bool show_hidden;
 	bool full_names;

@@ -20,6 +20,7 @@ int past_open(struct past *p, const struct options *o)
 void past_add(struct past *p, struct process_tree *w, struct snapshot *now)
 {
 	event_option_tick(p->events, now);
+	event_option_trouble(p->events, p->events_trouble, sizeof(p->events_trouble));
 	histories_sweep(p->histories);
 	histories_add(p->histories, now);
 	if (p->recorder)
@@ -36,7 +37,11 @@ void past_fill(const struct past *p, struct timeline *t)
 
 const char *past_notice(const struct past *p)
 {
-	return p->recorder ? recorder_trouble(p->recorder) : NULL;
+	const char *trouble = p->recorder ? recorder_trouble(p->recorder) : NULL;
+
+	if (!trouble && p->events_trouble[0])
+		trouble = p->events_trouble;
+	return trouble;
 }
 
 void past_close(struct past *p, struct process_tree *w, uint64_t names_timeout_ns)

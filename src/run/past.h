@@ -14,6 +14,7 @@ struct past {
 	struct histories *histories;
 	struct recorder *recorder; /* NULL without --record */
 	struct event_drain *events; /* NULL without --record-events; the run starts and ends it */
+	char events_trouble[EVENT_DRAIN_MESSAGE_MAX]; /* why it goes on no more; "": it does */
 };
 
 /* Creates the file of --record. 0, or after one line on stderr the exit status to end with. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heaptop --record without a screen (record_run.h). Main thread. */
+/* heaptop --record or --record-events without a screen (record_run.h). Main thread. */
 #include "src/run/record_run.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ bool record_run_is_headless(const struct options *o)
 {
 	pid_t foreground = isatty(STDOUT_FILENO) ? tcgetpgrp(STDOUT_FILENO) : 0;
 
-	if (!o->record || o->batch || o->report || o->script)
+	if ((!o->record && !o->record_events) || o->batch || o->report || o->script)
 		return o->headless;
 	return o->headless || foreground == 0 || (foreground > 0 && foreground != getpgrp());
 }
@@ -23,7 +23,7 @@ static void say_what_ends_the_wait(const struct options *o)
 {
 	fprintf(stderr,
 		"heaptop: recording process %d to %s until it ends; to end the recording: %s %d\n",
-		(int)o->pid, o->record, signals_interrupt_ignored() ? "kill" : "Ctrl-C, kill -INT",
+		(int)o->pid, o->record ? o->record : o->record_events, signals_interrupt_ignored() ? "kill" : "Ctrl-C, kill -INT",
 		(int)getpid());
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * heaptop --record without a screen and without a report: for servers, units and containers. Main
- * thread.
+ * heaptop --record or --record-events without a screen and without a report: for servers, units and
+ * containers. Main thread.
  */
 #ifndef SRC_RUN_RECORD_RUN_H
 #define SRC_RUN_RECORD_RUN_H

@@ -147,7 +147,7 @@ class Recording(Section):
 
 
 def events(options, command):
-    both, alone, size, said = recorded(["--record-events", FILE, *options, "--report", "-o", "/dev/null"], command)
+    both, alone, size, said = recorded(["--record-events", FILE, *options, "--headless"], command)
     lost = LOST.search(said)
     return [both, alone, size, 100 * int(lost[1]) / int(lost[2]) if lost else 0]
 

@@ -363,6 +363,15 @@ def shown():
     check_equal((done.returncode, done.stderr), (0, b""), "status and errors of --diff")
 
 
+@case("without a terminal, a report or frames there is only the file")
+def only_recorded():
+    for options in ([], ["--headless"]):
+        file = path("events")
+        done = run([HEAPTOP, "--record-events", file, *options, "--", target("crash"), "exit"])
+        check_equal((done.returncode, done.stdout, done.stderr), (5, b"", b""), "status, output and errors")
+        check_same(record([target("crash"), "exit"])[1], replay(file))
+
+
 @case("what cannot be is said")
 def refused():
     _, _, file = record([target("crash"), "exit"])

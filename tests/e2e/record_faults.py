@@ -50,8 +50,8 @@ def refused(done, why):
 class Asked:
     """A program with the library and without a viewer."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([target("asked")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([target("asked"), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         env=environment(LD_PRELOAD=LIBRARY))
         self.process.stdout.readline()
 
@@ -76,8 +76,7 @@ class Asked:
 
 
 def recorder(kind, pid, **how):
-    options = ["--headless"] if kind == "--record" else ["--report", "-o", "/dev/null"]
-    return subprocess.Popen([HEAPTOP, kind, FILE, "-d", "0.1", *options, "-a", str(pid)], env=environment(),
+    return subprocess.Popen([HEAPTOP, kind, FILE, "-d", "0.1", "--headless", "-a", str(pid)], env=environment(),
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
 
@@ -168,6 +167,25 @@ def full_disk():
     filler = os.urandom(600).hex()  # of the command line: the file is full soon
     for kind in KINDS:
         on_small_disk(kind, 4096, "100", "300", filler)
+
+
+@case("a recording of events that cannot go on ends the recorder that does nothing else, not the program")
+def full_headless():
+    disk = os.path.join(scratch, "disk")
+    os.makedirs(disk, exist_ok=True)
+    if run([need("unshare"), "-m", "true"]).returncode != 0:
+        raise Skip("unshare -m is not permitted here")
+    with Asked(os.urandom(1200).hex()) as program:  # the file is full soon
+        process = subprocess.Popen(
+            ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4096 none "$1" && shift && exec "$@"', "sh", disk, HEAPTOP,
+             "--record-events", os.path.join(disk, "file"), "-d", "0.1", "--headless", "-a", str(program.process.pid)],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
+        while process.poll() is None:
+            program.ask("turn 20000")
+        said = process.communicate()[1]
+        check_equal(process.returncode, 125, "status of the recorder (%s)" % said.decode())
+        check(b"No space left on device" in said, said.decode())
+        program.end()
 
 
 def full_at_random():
