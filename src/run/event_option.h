@@ -15,7 +15,8 @@ int event_option_start(struct event_drain **out, const struct options *o, struct
 void event_option_tick(struct event_drain *d, struct snapshot *now);
 /* Fills in what a timeline says of the file. */
 void event_option_fill(struct event_drain *d, struct timeline *t);
-/* Writes a line that says why no more events are recorded. Does nothing if they are, or for NULL. */
+/* Writes a line that says why no more events are recorded. Does nothing if they are, or for NULL.
+ */
 void event_option_trouble(struct event_drain *d, char *line, size_t bytes);
 /* Completes the file, and says on stderr what it lacks. Does nothing for NULL. `s`: the session
  * that is shown. */

@@ -23,8 +23,8 @@ static void say_what_ends_the_wait(const struct options *o)
 {
 	fprintf(stderr,
 		"heaptop: recording process %d to %s until it ends; to end the recording: %s %d\n",
-		(int)o->pid, o->record ? o->record : o->record_events, signals_interrupt_ignored() ? "kill" : "Ctrl-C, kill -INT",
-		(int)getpid());
+		(int)o->pid, o->record ? o->record : o->record_events,
+		signals_interrupt_ignored() ? "kill" : "Ctrl-C, kill -INT", (int)getpid());
 }
 
 /* A file that cannot be written any more ends a recording, but not the program that we started. */

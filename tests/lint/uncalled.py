@@ -24,7 +24,6 @@ FOR_TESTS = {
     "ring_push": "an event of any slot, in one call",
     "stack_compare": "whether a site has the frames that it was made of",
     "sym_module_quality": "which of a module's tables its names came from",
-    "sym_pending": "how many names the worker still owes",
 }
 
 ROOTS = ["-Wl,-u," + name for name in FOR_TESTS]
