@@ -169,22 +169,43 @@ def full_disk():
         on_small_disk(kind, 4096, "100", "300", filler)
 
 
-@case("a recording of events that cannot go on ends the recorder that does nothing else, not the program")
-def full_headless():
+def on_full_disk(program, *options, **how):
+    """Records the events of a program that makes more of them until the recorder ends: it, and what it said. The disk
+    has room for the program's command line, and little else."""
     disk = os.path.join(scratch, "disk")
     os.makedirs(disk, exist_ok=True)
     if run([need("unshare"), "-m", "true"]).returncode != 0:
         raise Skip("unshare -m is not permitted here")
-    with Asked(os.urandom(1200).hex()) as program:  # the file is full soon
-        process = subprocess.Popen(
-            ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4096 none "$1" && shift && exec "$@"', "sh", disk, HEAPTOP,
-             "--record-events", os.path.join(disk, "file"), "-d", "0.1", "--headless", "-a", str(program.process.pid)],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
-        while process.poll() is None:
-            program.ask("turn 20000")
-        said = process.communicate()[1]
-        check_equal(process.returncode, 125, "status of the recorder (%s)" % said.decode())
-        check(b"No space left on device" in said, said.decode())
+    process = subprocess.Popen(
+        ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4096 none "$1" && shift && exec "$@"', "sh", disk, HEAPTOP,
+         "--record-events", os.path.join(disk, "file"), "-d", "0.1", *options, "-a", str(program.process.pid)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    while process.poll() is None:
+        program.ask("turn 20000")
+    out, said = process.communicate()
+    check(b"No space left on device" in said, said.decode())
+    return process.returncode, out
+
+
+FILLER = 1200  # bytes of a command line
+
+
+@case("a recording of events that cannot go on ends the recorder that does nothing else, not the program")
+def full_headless():
+    with Asked(os.urandom(FILLER).hex()) as program:
+        check_equal(on_full_disk(program, "--headless")[0], 125, "status of the recorder")
+        program.end()
+
+
+@case("the screen says that a recording of events cannot go on")
+def full_on_screen():
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="ascii") as f:
+        f.write(":size 160x30\n:until is incomplete\n:save-display -\n")
+    with Asked(os.urandom(FILLER).hex()) as program:
+        status, out = on_full_disk(program, "--script", script)
+        check(re.search(rb"recording of events \S+ is incomplete: No space left on device", out), out.decode())
+        check_equal(status, 0, "status of the screen")
         program.end()
 
 
