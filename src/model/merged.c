@@ -13,6 +13,7 @@
 #include "src/model/merged_stacks.h"
 #include "src/model/merged_totals.h"
 #include "src/util/array.h"
+#include "src/util/shortage.h"
 
 #define SITES_MOST  (1u << 18) /* some KB each; the others are one site */
 #define OTHERS	    0u /* its id */
@@ -431,6 +432,7 @@ struct snapshot *merged_end(struct merged *m, const struct snapshot *head, uint6
 	in.nmapped = sites_take(m, false, m->plain + in.nsites);
 	head_fill(m, head, &in.head);
 	merged_totals_fill(&m->totals, head, &in);
+	shortage_note(model_names_settle(m->model));
 	made = model_tick(m->model, &in);
 	m->refs += made != NULL;
 	return made;

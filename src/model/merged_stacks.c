@@ -29,8 +29,9 @@ struct merged_stacks {
 	struct intern *memory;
 	const struct snap_module **module; /* owned; some dozens */
 	size_t count, room;
-	struct frame *frame; /* owned; a stack on its way */
-	size_t frames;
+	struct frame *frame; /* owned; a stack on its way, */
+	struct stack_place **place; /* and its places in the model */
+	size_t frames; /* room for them */
 	struct memo memo;
 };
 
@@ -125,6 +126,7 @@ void merged_stacks_free(struct merged_stacks *s)
 	intern_free(s->memory);
 	free(s->module);
 	free(s->frame);
+	free(s->place);
 	free(s);
 }
 
@@ -218,14 +220,19 @@ static int frame_copy(struct merged_stacks *s, const struct frame *from, struct 
 /* Room for the frames of a stack. */
 static int frames_room(struct merged_stacks *s, uint32_t nframes)
 {
-	struct frame *grown;
+	struct frame *frame;
+	struct stack_place **place;
 
 	if (nframes <= s->frames)
 		return 0;
-	grown = realloc(s->frame, nframes * sizeof(*grown));
-	if (!grown)
+	frame = realloc(s->frame, nframes * sizeof(*frame));
+	if (!frame)
 		return -ENOMEM;
-	s->frame = grown;
+	s->frame = frame;
+	place = realloc(s->place, nframes * sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	s->place = place;
 	s->frames = nframes;
 	return 0;
 }
@@ -256,9 +263,9 @@ int merged_stacks_add(
 				    (stack->ancestor ? SNAP_MISSING_INNER : 0));
 }
 
-/* A frame with those inlined into it, from `from` on; `index`: of those registered. Returns where
- * the next one begins. */
-static uint32_t frame_name(struct merged_stacks *s, struct model *m, uint32_t id, uint32_t index,
+/* A frame with those inlined into it, from `from` on, for the place that it was registered with.
+ * Returns where the next one begins. */
+static uint32_t frame_name(struct merged_stacks *s, struct model *m, struct stack_place *place,
 	const struct stack *stack, uint32_t from)
 {
 	uint32_t n = 0;
@@ -268,7 +275,7 @@ static uint32_t frame_name(struct merged_stacks *s, struct model *m, uint32_t id
 		rc = frame_copy(s, snapshot_frame(stack, from + n), &s->frame[n]);
 	while (rc == 0 && s->frame[n++].inlined && from + n < stack->nframes);
 	if (rc == 0 && (stack->resolved || s->frame[n - 1].function))
-		rc = model_frame_resolve(m, id, index, s->frame, n);
+		rc = model_place_resolve(m, place, s->frame, n);
 	return rc == 0 ? from + n : stack->nframes;
 }
 
@@ -276,11 +283,12 @@ bool merged_stacks_name(
 	struct merged_stacks *s, struct model *m, uint32_t id, const struct snap_site *site)
 {
 	const struct stack *stack = site->stack;
-	uint32_t at = 0;
+	uint32_t at = 0, count;
 
 	if (frames_room(s, stack->nframes) != 0)
 		return false;
-	for (uint32_t index = 0; at < stack->nframes; index++)
-		at = frame_name(s, m, id, index, stack, at);
+	count = model_site_places(m, id, s->place, (uint32_t)s->frames);
+	for (uint32_t i = 0; i < count && at < stack->nframes; i++)
+		at = frame_name(s, m, s->place[i], stack, at);
 	return stack->resolved;
 }

@@ -31,7 +31,8 @@ struct merged_key merged_stacks_key(
 /* Registers a copy with the model, as `id`. 0 or -errno. */
 int merged_stacks_add(
 	struct merged_stacks *s, struct model *m, uint32_t id, const struct snap_site *site);
-/* Copies the names that the site's frames have by now. True: all are there. */
+/* Copies the names that the site's frames have by now; its stack shows them after
+ * model_names_settle. True: all are there. */
 bool merged_stacks_name(
 	struct merged_stacks *s, struct model *m, uint32_t id, const struct snap_site *site);
 /* A copy that lives as long as `s`; NULL: of NULL, or without memory. */

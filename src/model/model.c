@@ -122,12 +122,6 @@ const struct stack *model_site_stack(
 	return entry ? &entry->stack : NULL;
 }
 
-int model_frame_resolve(
-	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes)
-{
-	return stacks_resolve(&m->stacks, id, index, frames, nframes);
-}
-
 uint32_t model_site_places(
 	const struct model *m, uint32_t id, struct stack_place **places, uint32_t most)
 {

@@ -53,13 +53,6 @@ bool model_site_known(const struct model *m, uint32_t id);
 const struct stack *model_site_stack(
 	const struct model *m, uint32_t id, const char **alloc_function);
 /*
- * Replaces frame `index` (counted in the frames first registered, innermost 0) of a site by its
- * resolved form: one frame or, with inlines, several. Recomputes `title`. When the last one is in,
- * the stack is `resolved`. The strings must live as long as the session. 0 or -errno.
- */
-int model_frame_resolve(
-	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
-/*
  * What stacks share of a frame, by the address that it was registered with. The model owns it; it
  * never moves. model_site_places fills in those of a site, innermost first, `most` of them at most,
  * and returns their number; 0 for an unknown site.
@@ -73,8 +66,10 @@ const struct frame *model_place_frame(const struct stack_place *p);
 bool model_place_is_asked(const struct stack_place *p);
 void model_place_ask(struct stack_place *p);
 /*
- * As model_frame_resolve, for all stacks: they follow at the next model_names_settle, new ones at
- * once. That visits all stacks with unresolved frames. 0 or -errno.
+ * Gives a place its resolved form: one frame or, with inlines, several, the last of which has the
+ * address. The strings must live as long as the session. New stacks show it at once, those that
+ * still lack names after the next model_names_settle, which visits all of these: it finds their
+ * `title` again, and `resolved` once the last name is in. 0 or -errno.
  */
 int model_place_resolve(
 	struct model *m, struct stack_place *p, const struct frame *frames, uint32_t nframes);

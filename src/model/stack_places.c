@@ -121,6 +121,8 @@ int stack_places_resolve(
 {
 	struct frame *inlined;
 
+	if (n == 0 || n > UINT16_MAX)
+		return -EINVAL;
 	if (is_resolved_to(p, frames, n))
 		return 0;
 	inlined = n > 1 ? intern_alloc(s->memory, (n - 1) * sizeof(*inlined)) : NULL;

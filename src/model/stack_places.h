@@ -30,7 +30,7 @@ struct stack_places {
  * out of memory. */
 struct stack_place *stack_places_get(struct stack_places *s, const struct frame *f);
 /* What a place resolved to: `n` frames, at least 1, the last of which the others are inlined into.
- * 0 or -ENOMEM. */
+ * 0, -EINVAL or -ENOMEM. */
 int stack_places_resolve(
 	struct stack_places *s, struct stack_place *p, const struct frame *frames, uint32_t n);
 /* Decides anew which frames with names are hidden. */

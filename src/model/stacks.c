@@ -64,24 +64,16 @@ static bool names_sites(const struct frame *f)
 	return !f->hidden && (f->function || f->module->path[0]);
 }
 
-/* The frame that names the site. */
+/* The frame that names the site; the first one if none does. */
 static void stacks_title(struct stacks_entry *e)
 {
 	e->stack.title = 0;
-	e->titled = false;
-	for (uint32_t i = 0; i < e->stack.nframes && !e->titled; i++) {
+	for (uint32_t i = 0; i < e->stack.nframes; i++) {
 		if (names_sites(e->frames[i])) {
 			e->stack.title = i;
-			e->titled = true;
+			return;
 		}
 	}
-}
-
-/* The same after the frames from `at` on have changed. */
-static void stacks_title_from(struct stacks_entry *e, uint32_t at)
-{
-	if (e->stack.title >= at || !e->titled)
-		stacks_title(e);
 }
 
 /* ---- what is inlined at the places of a stack ---- */
@@ -117,17 +109,23 @@ static int stacks_inline(struct stacks_entry *e, uint32_t total)
 /* Brings a stack in line with what its places have been resolved to since. */
 static int stacks_entry_settle(struct stacks_entry *e)
 {
-	uint32_t total = 0, pending = 0;
+	uint32_t total = 0, pending = 0, inlined = 0;
+	bool changed = false;
 
 	for (uint32_t i = 0; i < e->stack.nframes; i++) {
 		const struct stack_place *p = place_of(e->frames[i]);
 
-		if (e->frames[i]->inlined)
+		if (e->frames[i]->inlined) {
+			inlined++;
 			continue;
+		}
+		changed |= p->ninlined != inlined ||
+			   (inlined > 0 && e->frames[i - inlined] != p->inlined);
 		total += p->ninlined + 1;
 		pending += !p->resolved;
+		inlined = 0;
 	}
-	if (total != e->stack.nframes && stacks_inline(e, total) != 0)
+	if (changed && stacks_inline(e, total) != 0)
 		return -ENOMEM;
 	e->pending = pending;
 	e->stack.resolved = pending == 0;
@@ -154,12 +152,6 @@ int stacks_settle(struct stacks *s)
 
 /* ---- adding ---- */
 
-static void stacks_entry_clear(struct stacks_entry *e)
-{
-	free(e->frames);
-	memset(e, 0, sizeof(*e));
-}
-
 static int stacks_entry_init(
 	struct stacks *s, struct stacks_entry *e, const struct frame *frames, uint32_t nframes)
 {
@@ -167,15 +159,12 @@ static int stacks_entry_init(
 	for (uint32_t i = 0; e->frames && i < nframes; i++) {
 		const struct stack_place *p = stack_places_get(&s->places, &frames[i]);
 
-		if (!p) {
-			stacks_entry_clear(e);
+		if (!p)
 			return -ENOMEM;
-		}
 		e->frames[i] = &p->outer;
 	}
 	if (!e->frames)
 		return -ENOMEM;
-	e->nplaces = nframes;
 	e->stack.shared = e->frames;
 	e->stack.nframes = nframes;
 	return stacks_entry_settle(e);
@@ -216,7 +205,8 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	if (!rc && e->pending > 0)
 		rc = stacks_wait(s);
 	if (rc) {
-		stacks_entry_clear(e);
+		free(e->frames);
+		memset(e, 0, sizeof(*e));
 		return rc;
 	}
 	e->alloc_function = alloc_function;
@@ -224,72 +214,6 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	e->stack.ancestor = (missing & SNAP_MISSING_INNER) != 0;
 	s->position[id] = (uint32_t)++s->count;
 	return 0;
-}
-
-/*
- * Where a registered frame is now: `at`, and how many frames, the last of which the others are
- * inlined into. 0: there is none.
- */
-static uint32_t stacks_span(const struct stacks_entry *e, uint32_t index, uint32_t *at)
-{
-	uint32_t first = 0;
-
-	if (e->stack.nframes == e->nplaces && index < e->nplaces) {
-		*at = index; /* nothing is inlined yet */
-		return 1;
-	}
-	for (uint32_t i = 0; i < e->stack.nframes; i++) {
-		if (e->frames[i]->inlined)
-			continue;
-		if (index-- == 0) {
-			*at = first;
-			return i - first + 1;
-		}
-		first = i + 1;
-	}
-	return 0;
-}
-
-/* Replaces the inlined frames before a place by those that it has now. */
-static int stacks_splice(
-	struct stacks_entry *e, uint32_t at, uint32_t was, const struct stack_place *p)
-{
-	uint32_t now = p->ninlined + 1, total = e->stack.nframes - was + now,
-		 tail = e->stack.nframes - at - was;
-	const struct frame **grown = e->frames;
-
-	if (now > was) {
-		grown = realloc(e->frames, total * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		e->stack.shared = e->frames = grown;
-	}
-	if (now != was)
-		memmove(grown + at + now, grown + at + was, tail * sizeof(*grown));
-	for (uint32_t i = 0; i < p->ninlined; i++)
-		grown[at + i] = &p->inlined[i];
-	grown[at + p->ninlined] = &p->outer;
-	e->stack.nframes = total;
-	return 0;
-}
-
-/* One more of its frames is resolved; a place that was resolved again does not count twice. */
-static void stacks_pending_note(struct stacks_entry *e)
-{
-	if (e->pending == 0 || --e->pending > 0)
-		return;
-	for (uint32_t i = 0; i < e->stack.nframes; i++)
-		if (!e->frames[i]->inlined)
-			e->pending += !place_of(e->frames[i])->resolved;
-	e->stack.resolved = e->pending == 0;
-}
-
-/* The frame's place, and where it is now as in stacks_span. NULL: there is no such frame. */
-static struct stack_place *place_find(
-	const struct stacks_entry *e, uint32_t index, uint32_t *at, uint32_t *was)
-{
-	*was = stacks_span(e, index, at);
-	return *was ? place_of(e->frames[*at + *was - 1]) : NULL;
 }
 
 static struct stacks_entry *entry_find(const struct stacks *s, uint32_t id)
@@ -309,29 +233,6 @@ uint32_t stacks_places_of(
 		if (!e->frames[i]->inlined)
 			places[n++] = place_of(e->frames[i]);
 	return n;
-}
-
-int stacks_resolve(
-	struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes)
-{
-	struct stacks_entry *e = entry_find(s, id);
-	struct stack_place *p;
-	uint32_t at, was;
-	int rc;
-
-	if (!e)
-		return -ENOENT;
-	p = place_find(e, index, &at, &was);
-	if (!p || nframes == 0 || nframes > UINT16_MAX)
-		return -EINVAL;
-	rc = stack_places_resolve(&s->places, p, frames, nframes);
-	if (!rc)
-		rc = stacks_splice(e, at, was, p);
-	if (rc)
-		return rc;
-	stacks_pending_note(e);
-	stacks_title_from(e, at);
-	return 0;
 }
 
 void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f))

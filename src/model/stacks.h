@@ -14,8 +14,7 @@ struct stacks_entry {
 	struct stack stack; /* address is fixed for the session */
 	const char *alloc_function; /* static */
 	const struct frame **frames; /* owned; stack.shared */
-	uint32_t nplaces, pending; /* frames that were registered, and that are not resolved */
-	bool titled; /* the title's frame names sites; false: none does */
+	uint32_t pending; /* places that are not resolved */
 };
 
 struct stacks {
@@ -24,7 +23,7 @@ struct stacks {
 	size_t nchunks, count;
 	uint32_t *position; /* by id: position + 1, 0 if unknown */
 	size_t ids;
-	uint32_t *waiting; /* positions of stacks with unresolved frames; may have others */
+	uint32_t *waiting; /* positions of stacks with unresolved frames */
 	size_t nwaiting, waiting_room;
 };
 
@@ -34,9 +33,6 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 /* Position of the site, or -1. */
 long stacks_find(const struct stacks *s, uint32_t id);
 struct stacks_entry *stacks_at(const struct stacks *s, size_t position);
-/* As model_frame_resolve: 0, -ENOENT, -EINVAL, -ENOMEM. */
-int stacks_resolve(struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames,
-	uint32_t nframes);
 /* As model_site_places and model_names_settle. */
 uint32_t stacks_places_of(
 	const struct stacks *s, uint32_t id, struct stack_place **places, uint32_t most);

@@ -139,6 +139,7 @@ static int place_name(struct name_requests *n, const struct sym_result *r)
 bool name_requests_collect(struct name_requests *n, bool settle)
 {
 	struct sym_result r;
+	int rc;
 
 	held_release(n);
 	while (sym_collect(n->sym, &r) == 1) {
@@ -147,8 +148,10 @@ bool name_requests_collect(struct name_requests *n, bool settle)
 	}
 	if (n->fresh == 0 || (!settle && n->fresh * SETTLE_SHARE < sym_pending(n->sym)))
 		return false;
-	n->fresh = 0;
-	shortage_note(model_names_settle(n->model));
+	rc = model_names_settle(n->model);
+	shortage_note(rc);
+	if (rc == 0)
+		n->fresh = 0;
 	return true;
 }
 

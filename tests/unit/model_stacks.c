@@ -66,6 +66,18 @@ TEST(no_frames)
 	model_free(m);
 }
 
+/* Resolves a frame of a site, and lets all stacks follow. */
+static int resolve(
+	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t n)
+{
+	struct stack_place *places[8];
+	int rc;
+
+	CHECK(model_site_places(m, id, places, 8) > index);
+	rc = model_place_resolve(m, places[index], frames, n);
+	return rc ? rc : model_names_settle(m);
+}
+
 TEST(resolve_in_any_order_with_inlines)
 {
 	static const struct frame two[] = { { .module = &app, .function = "in", .inlined = true },
@@ -80,20 +92,48 @@ TEST(resolve_in_any_order_with_inlines)
 
 	model_site_add(m, 1, "malloc", raw, 3, false);
 	stack = stack_of(m, 1);
-	CHECK_INT(model_frame_resolve(m, 1, 1, two, 2), 0);
-	CHECK_INT(model_frame_resolve(m, 1, 2, three, 3), 0);
+	CHECK_INT(resolve(m, 1, 1, two, 2), 0);
+	CHECK_INT(resolve(m, 1, 2, three, 3), 0);
 	CHECK(!stack->resolved);
-	CHECK_INT(model_frame_resolve(m, 1, 0, f1, 1), 0);
+	CHECK_INT(resolve(m, 1, 0, f1, 1), 0);
 	CHECK(stack->resolved);
 	CHECK(stack == stack_of(m, 1)); /* old snapshots see the names too */
 	CHECK_INT(stack->nframes, 6);
 	for (unsigned i = 0; i < 6 && i < stack->nframes; i++)
 		CHECK_STR(snapshot_frame(stack, i)->function, want[i]);
-	CHECK_INT(model_frame_resolve(m, 1, 1, f1, 1), 0); /* again, shorter */
-	CHECK_INT(stack->nframes, 5);
-	CHECK_STR(snapshot_frame(stack, 1)->function, "first");
-	CHECK_STR(snapshot_frame(stack, 4)->function, "z");
-	CHECK(stack->resolved);
+	model_free(m);
+}
+
+/* A stack that still waits for names follows a place that is resolved anew, also to as many frames
+ * in all as before. */
+TEST(resolved_again)
+{
+	static const struct frame two[] = { { .module = &app, .function = "in", .inlined = true },
+		{ .pc = 2, .module = &app, .function = "out" } };
+	static const struct frame other[] = {
+		{ .module = &app, .function = "new", .inlined = true },
+		{ .pc = 2, .module = &app, .function = "out" }
+	};
+	static const struct frame one[] = { { .pc = 2, .module = &app, .function = "out" } };
+	static const struct frame last[] = { { .module = &app, .function = "x", .inlined = true },
+		{ .pc = 3, .module = &app, .function = "z" } };
+	struct model *m = model_new();
+	const struct stack *stack;
+
+	model_site_add(m, 1, "malloc", raw, 3, false);
+	stack = stack_of(m, 1);
+	CHECK_INT(resolve(m, 1, 1, two, 2), 0);
+	CHECK_STR(snapshot_frame(stack, 1)->function, "in");
+	CHECK_INT(resolve(m, 1, 1, other, 2), 0);
+	CHECK_INT(stack->nframes, 4);
+	CHECK_STR(snapshot_frame(stack, 1)->function, "new");
+	CHECK_INT(resolve(m, 1, 1, one, 1), 0);
+	CHECK_INT(stack->nframes, 3);
+	CHECK_INT(resolve(m, 1, 2, last, 2), 0);
+	CHECK_INT(stack->nframes, 4);
+	CHECK_STR(snapshot_frame(stack, 1)->function, "out");
+	CHECK_STR(snapshot_frame(stack, 2)->function, "x");
+	CHECK(!stack->resolved);
 	model_free(m);
 }
 
@@ -115,10 +155,7 @@ TEST(frames_are_shared)
 	CHECK(snapshot_frame(a, 1) == snapshot_frame(b, 1));
 	CHECK(snapshot_frame(a, 1) != snapshot_frame(b, 2));
 	CHECK(snapshot_frame(a, 1) != snapshot_frame(b, 3));
-	CHECK_INT(model_frame_resolve(m, 1, 1, two, 2), 0);
-	CHECK_INT(b->nframes, 4); /* its own names have not come */
-	CHECK(!b->resolved);
-	CHECK_INT(model_frame_resolve(m, 2, 1, two, 2), 0);
+	CHECK_INT(resolve(m, 1, 1, two, 2), 0);
 	CHECK_INT(b->nframes, 5);
 	CHECK(snapshot_frame(a, 1) == snapshot_frame(b, 1));
 	CHECK(snapshot_frame(a, 2) == snapshot_frame(b, 2));
@@ -129,9 +166,8 @@ TEST(frames_are_shared)
 	model_free(m);
 }
 
-/* Once an address has names, all stacks get them: new ones at once, others when they are settled.
- */
-TEST(resolved_at_a_place)
+/* New stacks have the names of their addresses at once, others when they are settled. */
+TEST(new_stacks_are_settled)
 {
 	static const struct frame other[] = { { .pc = 7, .module = &app },
 		{ .pc = 2, .module = &app }, { .pc = 3, .module = &app } };
@@ -169,29 +205,25 @@ TEST(resolved_at_a_place)
 		CHECK(snapshot_frame(b, i) == snapshot_frame(c, i));
 		CHECK(i == 0 || snapshot_frame(a, i) == snapshot_frame(b, i));
 	}
-	CHECK_STR(snapshot_frame(b, 1)->function, "in");
-	CHECK_STR(snapshot_frame(b, 2)->function, "out");
-	CHECK_STR(snapshot_frame(b, 3)->function, "last");
 	CHECK(!a->resolved && !b->resolved && !c->resolved);
 	CHECK_INT(model_site_places(m, 2, places, 8), 3); /* not those inlined */
 	CHECK_INT(model_place_frame(places[2])->pc, 3);
-	CHECK_INT(model_place_resolve(m, places[0], one, 1), 0);
-	CHECK_INT(model_names_settle(m), 0);
+	CHECK_INT(resolve(m, 2, 0, one, 1), 0);
 	CHECK(!a->resolved && b->resolved && c->resolved);
 	CHECK_INT(b->title, 1);
-	CHECK_INT(model_frame_resolve(m, 1, 0, raw, 1), 0);
-	CHECK(a->resolved);
 	model_free(m);
 }
 
 TEST(resolve_refuses)
 {
+	struct stack_place *place;
 	struct model *m = model_new();
 
 	model_site_add(m, 1, "malloc", raw, 3, false);
-	CHECK_INT(model_frame_resolve(m, 2, 0, raw, 1), -ENOENT);
-	CHECK_INT(model_frame_resolve(m, 1, 3, raw, 1), -EINVAL);
-	CHECK_INT(model_frame_resolve(m, 1, 0, raw, 0), -EINVAL);
+	CHECK_INT(model_site_places(m, 1, &place, 1), 1);
+	CHECK_INT(model_place_resolve(m, place, raw, 0), -EINVAL);
+	CHECK(!model_place_is_asked(place));
+	CHECK_INT(model_names_settle(m), 0);
 	CHECK_INT(stack_of(m, 1)->nframes, 3);
 	model_free(m);
 }
@@ -201,8 +233,8 @@ TEST(title)
 	static const struct frame frames[] = {
 		{ .module = &app, .function = "operator new", .hidden = true },
 		{ .module = &nowhere }, /* no name and no object: names nothing */
-		{ .module = &app },
-		{ .module = &app, .function = "main" },
+		{ .pc = 3, .module = &app }, { .pc = 4, .module = &app, .function = "main" },
+		{ .pc = 5, .module = &app }, /* keeps the stack waiting */
 	};
 	static const struct frame hidden[] = {
 		{ .module = &app, .function = "std::x", .hidden = true }
@@ -212,17 +244,20 @@ TEST(title)
 	struct model *m = model_new();
 	const struct stack *stack;
 
-	model_site_add(m, 0, "malloc", frames, 4, false);
+	model_site_add(m, 0, "malloc", frames, 5, false);
 	stack = stack_of(m, 0);
 	CHECK_INT(stack->title, 2);
-	model_frame_resolve(m, 0, 2, hidden, 1);
+	resolve(m, 0, 2, hidden, 1);
 	CHECK_INT(stack->title, 3);
-	model_frame_resolve(m, 0, 0, grown, 2);
-	CHECK_INT(stack->title, 0);
-	model_frame_resolve(m, 0, 0, hidden, 1);
+	resolve(m, 0, 1, grown, 2);
+	CHECK_INT(stack->title, 1);
+	resolve(m, 0, 1, hidden, 1);
 	CHECK_INT(stack->title, 3);
-	model_frame_resolve(m, 0, 3, hidden, 1);
+	resolve(m, 0, 3, hidden, 1);
+	CHECK_INT(stack->title, 4);
+	resolve(m, 0, 4, hidden, 1);
 	CHECK_INT(stack->title, 0); /* nothing but hidden ones */
+	CHECK(stack->resolved);
 	model_free(m);
 }
 
@@ -252,8 +287,9 @@ int main(void)
 	RUN(frames_are_copied);
 	RUN(no_frames);
 	RUN(resolve_in_any_order_with_inlines);
+	RUN(resolved_again);
 	RUN(frames_are_shared);
-	RUN(resolved_at_a_place);
+	RUN(new_stacks_are_settled);
 	RUN(resolve_refuses);
 	RUN(title);
 	RUN(addresses_are_fixed);
