@@ -91,7 +91,7 @@ static void losses_print(const struct event_drain_state *s)
 			s->unread, s->unread == 1 ? "" : "es");
 }
 
-void event_option_end(struct event_drain **d, struct session *s)
+void event_option_end(struct event_drain **d, struct process_tree *w)
 {
 	struct event_drain_state state;
 	struct snapshot *last;
@@ -99,8 +99,8 @@ void event_option_end(struct event_drain **d, struct session *s)
 
 	if (!*d)
 		return;
-	session_names_finish(s, NAMES_TIMEOUT_NS);
-	last = session_tick(s);
+	process_tree_poll_last(w);
+	last = process_tree_final(w, NAMES_TIMEOUT_NS);
 	rc = event_drain_end(*d, last, &state);
 	*d = NULL;
 	snapshot_unref(last);

@@ -6,6 +6,7 @@
 #include "src/model/timeline.h"
 #include "src/run/event_drain.h"
 #include "src/run/options.h"
+#include "src/run/process_tree.h"
 #include "src/session/session.h"
 
 /* Starts recording if the options say so; *out is NULL if not. 0, or after one line on stderr the
@@ -18,9 +19,9 @@ void event_option_fill(struct event_drain *d, struct timeline *t);
 /* Writes a line that says why no more events are recorded. Does nothing if they are, or for NULL.
  */
 void event_option_trouble(struct event_drain *d, char *line, size_t bytes);
-/* Completes the file, and says on stderr what it lacks. Does nothing for NULL. `s`: the session
- * that is shown. */
-void event_option_end(struct event_drain **d, struct session *s);
+/* Completes the file with the names of all process images, and says on stderr what it lacks. Does
+ * nothing for NULL. */
+void event_option_end(struct event_drain **d, struct process_tree *w);
 
 /* process_tree_options.removing; `ctx` is a struct event_drain **. */
 void event_option_removing(void *ctx, const char *path);

@@ -20,7 +20,8 @@ struct leak_object_store;
 struct process_tree_options {
 	struct session_options session;
 	uint64_t family; /* of a launch by this viewer; 0 otherwise */
-	bool keep_children; /* keep the first children and earlier images for the report, */
+	bool keep_children; /* keep the first children and earlier images to the end: for a
+			       report, or their names, */
 	bool release_ended; /* or only until process_tree_release: a recording has them */
 	/* Called before the segment of an image is removed. NULL: by nobody. */
 	void (*removing)(void *ctx, const char *path);

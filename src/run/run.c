@@ -43,7 +43,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 {
 	bool record = r->options->record != NULL;
 	struct process_tree_options w = { .family = family,
-		.keep_children = r->options->report || record,
+		.keep_children = r->options->report || record || r->options->record_events,
 		.release_ended = record && !r->options->report,
 		.removing = event_option_removing,
 		.removing_ctx = &r->past.events,

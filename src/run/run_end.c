@@ -119,7 +119,7 @@ void run_recording_end(struct run *r)
 	end_await(r);
 	recording_end(r);
 	if (r->watch)
-		event_option_end(&r->past.events, run_session(r));
+		event_option_end(&r->past.events, r->watch);
 }
 
 int run_close(struct run *r)

@@ -128,6 +128,19 @@ def family():
     check_equal(count[0]["totals"]["live_bytes"], again["totals"]["live_bytes"], "live bytes of the child")
 
 
+@case("children have the names of their frames, with a report, frames or neither")
+def names():
+    script = "%s exit; exec %s exit" % (target("crash"), target("crash"))
+    for options in (["--headless"], ["-b", "-o", path("frames")], ["--report", "-o", path("report")]):
+        for command, own in ((["/bin/sh", "-c", script], "crash"), ([target("forking"), "1", "50"], "forking")):
+            file = path("events")
+            run([HEAPTOP, "--record-events", file, *options, "--", *command])
+            functions = [{f["function"] for s in c["sites"] for f in s["stack"]} for c in replay(file)["children"]
+                         if c["process"]["command"] and c["process"]["command"][0].endswith(own)]
+            check_equal(len(functions), 1, "children that ran " + own)
+            check("main" in functions[0], "names with %s: %s" % (options, functions))
+
+
 # ---- an independent logger ----
 
 def logger():
