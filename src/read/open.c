@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +136,8 @@ void read_close(struct read_segment *s)
 		close(s->fd);
 	if (s->write_fd >= 0)
 		close(s->write_fd);
+	if (s->words)
+		munmap(s->words, HT_HEADER_BYTES);
 	free(s->refreshed);
 	free(s->nodes);
 	free(s->cursors);

@@ -14,8 +14,6 @@
 
 #include "src/read/segment.h"
 
-#define PAGE 4096u
-
 static _Thread_local sigjmp_buf *cut_short; /* NULL: no word is being raised */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -53,7 +51,7 @@ static uint64_t word_raise(void *word, size_t bytes, uint64_t to)
 	return before;
 }
 
-static int mapped_raise(char *map, size_t at, size_t bytes, uint64_t to, uint64_t *before)
+static int mapped_raise(void *word, size_t bytes, uint64_t to, uint64_t *before)
 {
 	sigjmp_buf back;
 
@@ -63,23 +61,31 @@ static int mapped_raise(char *map, size_t at, size_t bytes, uint64_t to, uint64_
 		return -EIO;
 	}
 	cut_short = &back;
-	*before = word_raise(map + at, bytes, to);
+	*before = word_raise(word, bytes, to);
 	cut_short = NULL;
+	return 0;
+}
+
+static int words_map(struct read_segment *s)
+{
+	char *map;
+	int rc;
+
+	if (s->words)
+		return 0;
+	rc = read_write_open(s);
+	if (rc != 0)
+		return rc;
+	map = mmap(NULL, HT_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->write_fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	s->words = map;
 	return 0;
 }
 
 int read_word_raise(struct read_segment *s, size_t at, size_t bytes, uint64_t to, uint64_t *before)
 {
-	const size_t page = at / PAGE * PAGE;
-	int rc = read_write_open(s);
-	char *map;
+	int rc = words_map(s);
 
-	if (rc != 0)
-		return rc;
-	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->write_fd, (off_t)page);
-	if (map == MAP_FAILED)
-		return -errno;
-	rc = mapped_raise(map, at - page, bytes, to, before);
-	munmap(map, PAGE);
-	return rc;
+	return rc != 0 ? rc : mapped_raise(s->words + at, bytes, to, before);
 }

@@ -10,6 +10,7 @@
 struct read_segment {
 	int fd;
 	int write_fd; /* for the words that viewers write; -1 until the first write */
+	char *words; /* the file's header, mapped by read_word_raise; NULL until the first call */
 	char *path;
 	struct ht_header *header; /* as of the opening, checked: sizes and offsets are valid */
 	uint64_t *cursors; /* of the rings, by thread slot */
@@ -63,7 +64,8 @@ int read_header_put(struct read_segment *s, size_t at, const void *words, size_t
 /*
  * Raises an aligned word of the header (of 4 or 8 bytes) to `to`, unless it is that or more,
  * whatever the program and other viewers do to it meanwhile. 0 and *before, what it was; or -errno,
- * -EIO if the file was cut short.
+ * -EIO if the file was cut short. The header stays mapped until read_close: each mapping that goes
+ * costs the other threads of heaptop an interrupt.
  */
 int read_word_raise(struct read_segment *s, size_t at, size_t bytes, uint64_t to, uint64_t *before);
 

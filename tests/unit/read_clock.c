@@ -48,10 +48,13 @@ ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at)
 	return n;
 }
 
+static unsigned maps_made;
+
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	void *map = __real_mmap(at, bytes, protection, flags, fd, offset);
 
+	maps_made++;
 	program_goes_on();
 	return map;
 }
@@ -70,7 +73,22 @@ TEST(clock_published_late)
 	read_close(r);
 }
 
-/* A segment that is cut short under the viewer. */
+/* A recorder publishes the clock a thousand times a second. */
+TEST(clock_mapped_once)
+{
+	struct read_segment *r = made_read(&made);
+	uint64_t kept = made.s.header->clock_ns;
+
+	maps_made = 0;
+	for (unsigned i = 1; i <= 3; i++)
+		read_publish_clock(r, kept + i);
+	CHECK_INT(made.s.header->clock_ns, kept + 3);
+	CHECK_INT(maps_made, 1);
+	made.s.header->clock_ns = kept;
+	read_close(r);
+}
+
+/* A segment that is cut short under the viewer, before and after its header was mapped. */
 TEST(clock_cut_short)
 {
 	struct made cut;
@@ -81,6 +99,10 @@ TEST(clock_cut_short)
 	CHECK_INT(ftruncate(cut.fd, 0), 0);
 	read_publish_clock(r, FIXTURE_CREATED_NS + 1000);
 	CHECK_INT(read_notes_claim(r, 3), 3);
+	CHECK_INT(ftruncate(cut.fd, HT_HEADER_BYTES), 0);
+	CHECK_INT(read_notes_claim(r, 3), 0);
+	CHECK_INT(ftruncate(cut.fd, 0), 0);
+	CHECK_INT(read_notes_claim(r, 4), 4);
 	read_close(r);
 	made_close(&cut);
 }
@@ -91,6 +113,7 @@ int main(void)
 	made_fill(&made);
 	RUN(clock_published);
 	RUN(clock_published_late);
+	RUN(clock_mapped_once);
 	RUN(clock_cut_short);
 	made_close(&made);
 	return check_end();
