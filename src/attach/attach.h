@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recording a process that was not started under heaptop, from now on, and leaving it as it was.
- * At every instant the viewer may be killed: the process runs on, right, and the next viewer finds
- * what was left. Each call blocks, for attach_timeout at most, and stops threads of the process for
- * moments; any one thread of ours, which ends or detaches before another traces.
+ * Starts recording a process that was not started under heaptop, and later leaves it as it was.
+ * The viewer may be killed at any instant: the process then continues correctly, and the next
+ * viewer finds what was left behind. Each call blocks, for at most attach_timeout, and stops
+ * threads of the process for moments. One thread of the viewer at a time, which must end or
+ * detach before another one traces.
  */
 #ifndef SRC_ATTACH_ATTACH_H
 #define SRC_ATTACH_ATTACH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a process can be attached to, found out without touching it. Any thread. */
+/* Checks whether a process can be attached to, without touching it. Any thread. */
 #ifndef SRC_ATTACH_CHECK_H
 #define SRC_ATTACH_CHECK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why the kernel does not let a process be traced, and what would help: it says no more than
- * "permission denied". Pure. Sources: ptrace(2) "Ptrace access mode checking",
+ * Explains why the kernel refuses to let a process be traced, and what would help; the kernel
+ * itself says only "permission denied". Pure. Sources: ptrace(2) "Ptrace access mode checking",
  * Documentation/admin-guide/LSM/Yama.rst, proc_pid_attr(5), the kernel's
  * Documentation/arch/x86/shstk.rst.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The library in the process, called by a proved thread; and its jumps, in or out. Each function is
- * called in the thread of attach_begin or attach_end, and stops the process in others. */
+/* Has a proved thread load and call the library, and writes or removes the jumps. The thread of
+ * attach_begin or attach_end calls each function; other threads of the viewer stop the process. */
 #ifndef SRC_ATTACH_ENTER_H
 #define SRC_ATTACH_ENTER_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The jumps at the entries of functions, written and taken out while all threads of the process are
- * stopped. Each can be done by halves: a jump leads to a pad that works, and no jump is the
- * function as it was. The thread that stopped it.
+ * Writes and removes the jumps at the entries of functions, while all threads of the process are
+ * stopped. Either may stop halfway: an entry with a jump leads to a working pad, and one without
+ * is the original function. The thread that stopped the process.
  */
 #ifndef SRC_ATTACH_JUMPS_H
 #define SRC_ATTACH_JUMPS_H

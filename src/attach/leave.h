@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Out of the process again. Called in the thread of attach_begin or attach_end; stops the process
- * in others. */
+/* Leaves the process. The thread of attach_begin or attach_end calls this; other threads of the
+ * viewer stop the process. */
 #ifndef SRC_ATTACH_LEAVE_H
 #define SRC_ATTACH_LEAVE_H
 

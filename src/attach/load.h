@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Our library, loaded into a process by a proved thread of it. The thread that stopped it. */
+/* Loads libheaptop.so into a process, by one of its proved threads (prove.h). The thread that
+ * stopped the process. */
 #ifndef SRC_ATTACH_LOAD_H
 #define SRC_ATTACH_LOAD_H
 

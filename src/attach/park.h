@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * For a process none of whose threads is proved: a thread is caught where the program calls its
- * allocator. The entries of malloc, calloc, realloc and free are patched for that, and lead to a
- * pad, where the first thread that the program has sent there waits for us, for PARK_MS at first;
- * others go on. Without us nobody waits more than once. The thread that stopped the process, but
- * for attach_park_arrived and attach_park_arm.
+ * If no thread of a process is proved (prove.h), catches one where the program calls its
+ * allocator. For that the entries of malloc, calloc, realloc and free are patched to lead to a
+ * pad. The first thread that arrives there waits for the viewer, at first for PARK_MS; the others
+ * continue. If the viewer is gone, no thread waits more than once. The thread that stopped the
+ * process, except for attach_park_arrived and attach_park_arm.
  */
 #ifndef SRC_ATTACH_PARK_H
 #define SRC_ATTACH_PARK_H

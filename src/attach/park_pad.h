@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The pad to which the entries of an allocator lead while a thread is waited for: what is written
- * there. Pure. It says of itself what it is, for the next viewer.
+ * The code of the pad to which an allocator's entries lead while the viewer waits for a thread.
+ * The pad identifies itself to the next viewer. Pure.
  */
 #ifndef SRC_ATTACH_PARK_PAD_H
 #define SRC_ATTACH_PARK_PAD_H

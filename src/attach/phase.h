@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is done to a process from one stop of it to the next. Each phase is a thread of ours,
- * because the kernel lets go of what an ending thread still traces: a thread of the process that
- * stopped too late is not left standing.
+ * A phase: what the viewer does to a process during one stop. Each phase is a thread of the
+ * viewer, because the kernel releases whatever an ending thread still traces: so a thread of the
+ * process that stopped too late does not stay stopped.
  */
 #ifndef SRC_ATTACH_PHASE_H
 #define SRC_ATTACH_PHASE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A process that is attached to: what is known of it while that is done. The calling thread's. */
+/* What is known of a process while heaptop attaches to it. Used by the calling thread alone. */
 #ifndef SRC_ATTACH_PROCESS_H
 #define SRC_ATTACH_PROCESS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether a stopped thread holds none of the locks that loading a library takes: it waits in a
- * function of libc that is known to hold none, which the program itself called, and not out of
- * anything that libc or the loader does; or so does what its signal handler has interrupted, too.
- * The thread that stopped it.
+ * Proves that a stopped thread holds none of the locks that loading a library takes. Such a
+ * thread waits in a function of libc that is known to hold none, and the program itself called
+ * that function, not libc or the loader. If the thread is in a signal handler, the same must hold
+ * for the code that the handler interrupted. The thread that stopped the process.
  */
 #ifndef SRC_ATTACH_PROVE_H
 #define SRC_ATTACH_PROVE_H
