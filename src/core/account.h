@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The account that belongs to a core: the segment that the process recorded into, from a file that
+ * The segment that belongs to a core: the one into which the process recorded, from a file that
  * the core or the user names, or from the core itself. Main thread.
  */
 #ifndef SRC_CORE_ACCOUNT_H

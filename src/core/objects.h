@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The mapped files of a core, as they are here: opened if they are the ones that were mapped. */
+/* The mapped files of a core on this machine, opened if they are the same files that were mapped.
+ */
 #ifndef SRC_CORE_OBJECTS_H
 #define SRC_CORE_OBJECTS_H
 
