@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Matches by figures: equal bytes and allocations say that two like stacks are one call site, where
- * another compiler inlines other functions, calls others at a function's end (which leaves no
- * frame), or takes two calls for one. Main thread.
+ * Matches by figures: equal bytes and allocations show that two similar stacks are one call site,
+ * although another compiler inlines other functions, makes other tail calls (which leave no
+ * frame), or merges two calls. Main thread.
  */
 #ifndef SRC_DIFF_FIGURES_H
 #define SRC_DIFF_FIGURES_H

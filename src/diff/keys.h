@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The call sites of several runs, summed up by what names them in any build: the allocation
- * function and the stack of function names, without lines, addresses and clone suffixes. Main
- * thread.
+ * The call sites of several runs, summed up by a key that is the same in every build: the
+ * allocation function and the stack of function names, without lines, addresses and clone
+ * suffixes. Main thread.
  */
 #ifndef SRC_DIFF_KEYS_H
 #define SRC_DIFF_KEYS_H
