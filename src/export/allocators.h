@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Allocators that the program brings along, in a report. Pure. */
+/* Allocators inside the program, in a report. Pure. */
 #ifndef SRC_EXPORT_ALLOCATORS_H
 #define SRC_EXPORT_ALLOCATORS_H
 

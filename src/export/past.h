@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Live bytes over time, for formats that have a time axis: of the timeline as far as it reaches
- * back, of the segment's history before. Pure; main thread.
+ * Live bytes over time, for formats that have a time axis: from the timeline as far as it reaches
+ * back, and from the segment's history before that. Pure; main thread.
  */
 #ifndef SRC_EXPORT_PAST_H
 #define SRC_EXPORT_PAST_H
