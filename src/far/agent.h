@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The side beside the program: answers one desk. It reads the segment that it was given, those of
- * the same launch, and what the kernel says of these processes, and sends nothing else: no path,
- * number or command that comes from the desk is opened, but files that the process itself has
- * mapped. It acts on the program only if its own user allowed that. Main thread.
+ * The agent, on the program's machine, answers one desk. It reads the segment that it was given,
+ * those of the same launch, and the kernel's figures of these processes, and sends nothing else.
+ * It opens no path that comes from the desk, and runs no command from it, except that it reads
+ * files that the process itself has mapped. It acts on the program only if its own user allowed
+ * that. Main thread.
  */
 #ifndef SRC_FAR_AGENT_H
 #define SRC_FAR_AGENT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Leak scans that a desk asks for: the frames about them. Main thread of the agent. */
+/* Leak scans that a desk requests: the frames about them. Main thread of the agent. */
 #ifndef SRC_FAR_AGENT_SCAN_H
 #define SRC_FAR_AGENT_SCAN_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The side before the user: asks an agent for ticks, and keeps a copy of each segment, which the
- * rest of heaptop reads like any other. View 0 is the process that the agent was given, the others
- * those that far_desk_choose opens. Trusts nothing that comes. Main thread.
+ * The desk, on the user's machine, requests ticks from an agent, and keeps a copy of each
+ * segment, which the rest of heaptop reads like any other. View 0 is the process that the agent was
+ * given, the others those that far_desk_choose opens. Trusts nothing that it receives. Main thread.
  */
 #ifndef SRC_FAR_DESK_H
 #define SRC_FAR_DESK_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A process on another machine at one moment, beside its segment, as its agent reported it: plain
- * data. */
+/* What an agent reports of its process at one moment, in addition to the segment. Plain data. */
 #ifndef SRC_FAR_MOMENT_H
 #define SRC_FAR_MOMENT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where an agent is, and the way there: a command that speaks with it on its standard input and
- * output (ssh, docker exec, kubectl exec), or a socket. Main thread of the desk.
+ * How to reach an agent: by a command that connects its standard input and output (ssh, docker
+ * exec, kubectl exec), or by a socket. Main thread of the desk.
  */
 #ifndef SRC_FAR_PEER_H
 #define SRC_FAR_PEER_H

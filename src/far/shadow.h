@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a desk has of a segment, kept by its agent, so that only what changed is sent. It takes as
- * much memory as the segment's own counts. Main thread of the agent.
+ * The agent's copy of what the desk already has of a segment, so that only changes are sent. It
+ * takes as much memory as the segment's own counts. Main thread of the agent.
  */
 #ifndef SRC_FAR_SHADOW_H
 #define SRC_FAR_SHADOW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an agent may do to the program, if its user allowed it. Main thread of the agent; what takes
- * time is done elsewhere. */
+/* What an agent may do to the program, if its user allowed it. Main thread of the agent; long
+ * operations run in other threads. */
 #ifndef SRC_FAR_STEER_H
 #define SRC_FAR_STEER_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What crosses between an agent, beside the program, and a desk, before the user. Both begin with
- * FAR_MAGIC, then send frames: a type, the length of the data in four bytes, least significant
- * first, and the data: numbers and texts as in src/util/bytes.h. The desk asks, the agent answers;
- * there is one tick of a process under way at most, so a slow line loses ticks and no totals.
+ * The protocol between an agent, on the program's machine, and a desk, on the user's. Both begin
+ * with FAR_MAGIC, then send frames: a type, the length of the data in four bytes, least significant
+ * first, and the data: numbers and texts as in src/util/bytes.h. The desk requests, the agent
+ * answers. At most one tick of a process is in transit, so a slow connection loses ticks but no
+ * totals.
  *
  *   agent -> desk   FAR_HELLO, once; then for each FAR_NEXT any number of FAR_LINES, one
  *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
@@ -17,8 +18,8 @@
  *
  * A connection shows up to FAR_VIEWS processes of one launch, each by a number, its view: view 0 is
  * the process that the agent was given, and FAR_OPEN gives another number to one of FAR_PROCESSES.
- * FAR_NEXT and FAR_IMAGE consist of that number. One FAR_NEXT of a view is under way at most, and
- * ticks come in the order in which they were asked for.
+ * FAR_NEXT and FAR_IMAGE consist of that number. At most one FAR_NEXT of a view is unanswered,
+ * and ticks arrive in the order in which they were requested.
  *
  * FAR_LINES are the lines of 64 bytes of the segment that changed since the last tick, by
  * src/far/lines.h: the desk keeps a copy of the segment (src/far/mirror.h), and all readers of
