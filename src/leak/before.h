@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What an attached program had allocated before it was recorded: glibc's heaps are walked through,
- * at one instant at which no thread is inside malloc; what is in the live table was allocated
- * since. Any thread; a thread of its own stops the process, and the call waits for it.
+ * Finds the blocks that an attached program had allocated before it was recorded: walks glibc's
+ * heaps at an instant when no thread is inside malloc, and leaves out the blocks in the live
+ * table, which were allocated later. Any thread; a separate thread stops the process, and the
+ * call waits for it.
  */
 #ifndef SRC_LEAK_BEFORE_H
 #define SRC_LEAK_BEFORE_H

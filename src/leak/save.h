@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Saves one instant of a running process as a core file, with its account. The process stands still
- * while its account is copied and while it is forked; the copy is written while it goes on. Where
- * there may be no copy it stands still until all is written.
+ * Saves one instant of a running process as a core file, with its segment. The process is stopped
+ * while its segment is copied and while it is forked; the copy is written while it continues.
+ * Where a copy must not be made, it is stopped until the file is complete.
  */
 #ifndef SRC_LEAK_SAVE_H
 #define SRC_LEAK_SAVE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Access to the memory of another process for a leak scan, at one instant. There are five ways
- * (README.md says when each is taken); the caller does not ask which one it is.
+ * Access to the memory of another process for a leak scan, at one instant. There are five methods
+ * (README.md says when each is used); the caller need not know which one it is.
  *
  * One thread, which stops the process and must end afterwards (stop.h), but for leak_access_wait
  * and leak_access_close. Per instant: prepare, take, open, detach, release, and then reset.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The interface of the five ways to get the memory of a process for a leak scan (README.md), and
- * the state that they share. The ways implement it, access.c chooses among them, and a scan calls
- * access.h. On the thread that stops the process (stop.h).
+ * The interface of the five methods to get the memory of a process for a leak scan (README.md),
+ * and the state that they share. The methods implement it, access.c chooses among them, and a
+ * scan calls access.h. On the thread that stops the process (stop.h).
  */
 #ifndef SRC_LEAK_ACCESS_ACCESS_OPS_H
 #define SRC_LEAK_ACCESS_ACCESS_OPS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The plain way of access: the process is stopped (stop.h), stands still while it is read, and is
- * then let go.
+ * The plain method of access: the process is stopped (stop.h), read, and then released.
  */
 #ifndef SRC_LEAK_ACCESS_STOP_ACCESS_H
 #define SRC_LEAK_ACCESS_STOP_ACCESS_H

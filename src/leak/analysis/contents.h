@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is in blocks: zeros, and copies of other blocks, summed up by call site. Equal means equal
- * in all bytes and in size: two blocks of the same hash are compared. Nothing of what was read is
- * kept. Pure; one thread.
+ * The contents of blocks: zeros, and copies of other blocks, summed up by call site. Blocks are
+ * equal if they have the same size and the same bytes: two blocks of the same hash are compared.
+ * None of the contents are kept. Pure; one thread.
  */
 #ifndef SRC_LEAK_ANALYSIS_CONTENTS_H
 #define SRC_LEAK_ANALYSIS_CONTENTS_H

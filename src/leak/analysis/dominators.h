@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Dominators of a directed graph: the nodes that every way from the start goes through. Source:
+ * Dominators of a directed graph: the nodes that every path from the start goes through. Source:
  * Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), with path
  * compression alone: O(edges * log(nodes)) at worst, without recursion. Pure; one thread.
  */

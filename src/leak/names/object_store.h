@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Object files that name roots, kept from scan to scan: to read their symbols and debug information
- * takes longer than to scan a small heap. A file that changed is another one; one that several
- * scans in a row did not ask for, such as that of a library that was closed, is freed. Any thread;
- * one scan at a time uses it, and others do without.
+ * Object files that name roots, kept from scan to scan, since reading their symbols and debug
+ * information takes longer than scanning a small heap. A file that changed counts as a new one. A
+ * file that several scans in a row did not use, such as that of an unloaded library, is freed.
+ * Any thread; one scan at a time uses the store, and others work without it.
  */
 #ifndef SRC_LEAK_NAMES_OBJECT_STORE_H
 #define SRC_LEAK_NAMES_OBJECT_STORE_H
