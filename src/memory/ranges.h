@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The recorded mappings as a map takes them. Any thread; the segment is the caller's alone. */
+/* The recorded mappings in the form that a map takes. Any thread; no other thread may use the
+ * segment. */
 #ifndef SRC_MEMORY_RANGES_H
 #define SRC_MEMORY_RANGES_H
 

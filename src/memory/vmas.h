@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process's mappings as a map takes them, and which of its anonymous memory is the .bss of an
- * object. Any thread.
+ * A process's mappings in the form that a map takes, and which part of its anonymous memory is
+ * the .bss of an object. Any thread.
  */
 #ifndef SRC_MEMORY_VMAS_H
 #define SRC_MEMORY_VMAS_H
