@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Functions of allocators that the program brings along, in a snapshot. Pure. */
+/* Functions of allocators inside the program, in a snapshot. Pure. */
 #ifndef SRC_MODEL_ALLOCATOR_STATE_H
 #define SRC_MODEL_ALLOCATOR_STATE_H
 

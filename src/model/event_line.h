@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The latest allocations at one call site, and what became of them. */
+/* The latest allocations at one call site, and whether each is still live or has been freed. */
 #ifndef SRC_MODEL_EVENT_LINE_H
 #define SRC_MODEL_EVENT_LINE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call sites that the user does not want to see: one row sums them up, so that the sum of all rows
- * stays what it was. A rule is a filter (filter.h) of terms on text; it matches a site if it
+ * Call sites that the user does not want to see: one row sums them up, so that the sum of all
+ * rows does not change. A rule is a filter (filter.h) of terms on text; it matches a site if it
  * matches a frame of its stack. A site is left out if a rule of `ignore` matches, or if there are
  * rules of `only` and none of these does. Main thread.
  */

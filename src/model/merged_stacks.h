@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The call stacks of several processes, each once: copies that outlive the processes, with names as
- * they come in. Only merged.c calls this. Main thread.
+ * The call stacks of several processes, each stored once: copies that outlive the processes, and
+ * get names as these arrive. Only merged.c calls this. Main thread.
  */
 #ifndef SRC_MODEL_MERGED_STACKS_H
 #define SRC_MODEL_MERGED_STACKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Snapshots of other moments, derived from one of now. A derived snapshot has the owner and the
- * call stacks of its base, and holds a reference to it. Main thread.
+ * Snapshots of other moments, derived from one of the present. A derived snapshot has the owner
+ * and the call stacks of its base, and holds a reference to it. Main thread.
  */
 #ifndef SRC_MODEL_MOMENT_H
 #define SRC_MODEL_MOMENT_H

@@ -286,7 +286,7 @@ struct snap_totals {
 	 * block is one call that mapped; it is unmapped when nothing of it is left, its bytes as
 	 * they go.
 	 */
-	bool has_mapped; /* these are valid; snapshot.mapped is of now, and of no other moment */
+	bool has_mapped; /* these are valid, and so is snapshot.mapped */
 	uint64_t mapped_bytes, mapped_blocks;
 	uint64_t mapped_peak_bytes, mapped_peak_ns;
 	uint64_t maps, unmaps, map_bytes, unmap_bytes;

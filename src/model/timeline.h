@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The past of a program as a line: what is kept of it (src/record makes it), and which moment of it
- * is shown. All times are nanoseconds since the program's start, as snapshot.uptime_ns.
+ * A program's past as a line of points: what is kept of it (src/record makes it), and which
+ * moment of it is shown. All times are nanoseconds since the program's start, as
+ * snapshot.uptime_ns.
  */
 #ifndef SRC_MODEL_TIMELINE_H
 #define SRC_MODEL_TIMELINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The figures of a call site that can stand for it alone: as the weight of an exported stack, as
- * what a diff compares, as what a condition of --fail-on limits. Pure; any thread.
+ * The figures of a call site that --value can choose: as the weight of an exported stack, as the
+ * figure that a diff compares or that a condition of --fail-on limits. Pure; any thread.
  */
 #ifndef SRC_MODEL_VALUE_H
 #define SRC_MODEL_VALUE_H
