@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A history from the inside: for history*.c, and for the reader of recordings, whose groups are in
- * a file. Ticks are numbered through all groups; the tick's point has the same number. Main thread.
+ * The internals of a history: for history*.c, and for the reader of recordings, whose groups are
+ * in a file. Ticks are numbered through all groups; the tick's point has the same number. Main
+ * thread.
  */
 #ifndef SRC_RECORD_HISTORY_STORE_H
 #define SRC_RECORD_HISTORY_STORE_H

@@ -2,7 +2,7 @@
 /*
  * Marks as blocks, packed (block_pack): number, name, ns, live bytes, live blocks, allocs,
  * allocated bytes; the number of sites, and for each of them: gap of the id, the same four figures.
- * A mark that comes again has a new name, and no sites. Main thread.
+ * A mark that appears again has got a new name, and has no sites. Main thread.
  */
 #ifndef SRC_RECORD_MARK_BLOCK_H
 #define SRC_RECORD_MARK_BLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recording from the inside: for recording_*.c. Main thread. */
+/* The internals of a recording: for recording_*.c. Main thread. */
 #ifndef SRC_RECORD_RECORDING_STORE_H
 #define SRC_RECORD_RECORDING_STORE_H
 
