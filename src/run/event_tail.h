@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The latest allocations at one call site, as they happen, and what became of them: for the screen
- * and --trace. The program does not wait for it: a reader that comes too seldom misses some, which
- * are counted. One thread.
+ * The latest allocations at one call site, as they happen, and when each is freed: for the screen
+ * and --trace. The program does not wait for the reader: one that reads too seldom misses some,
+ * which are counted. One thread.
  */
 #ifndef SRC_RUN_EVENT_TAIL_H
 #define SRC_RUN_EVENT_TAIL_H

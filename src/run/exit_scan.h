@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The automatic leak scan of a launched program on the screen: the program waits at its end, is
- * scanned at its last instant, and let go. Main thread.
+ * scanned at its last instant, and released. Main thread.
  */
 #ifndef SRC_RUN_EXIT_SCAN_H
 #define SRC_RUN_EXIT_SCAN_H

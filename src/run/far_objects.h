@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Object files that this machine lacks, copied from another one for their names, module by module:
- * a bit at a time while somebody looks at the screen, or each at once. Main thread.
+ * Object files that this machine lacks, copied from another one for their symbols, module by
+ * module: piece by piece while the screen is shown, otherwise each as a whole. Main thread.
  */
 #ifndef SRC_RUN_FAR_OBJECTS_H
 #define SRC_RUN_FAR_OBJECTS_H

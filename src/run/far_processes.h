@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The processes of a launch on another machine, for the list of processes, and the one that comes
- * to be shown: a slow line takes its time, and the screen does not wait. Main thread.
+ * The processes of a launch on another machine, for the list of processes, and the transfer of
+ * the one that the user chose: the screen does not wait for a slow connection. Main thread.
  */
 #ifndef SRC_RUN_FAR_PROCESSES_H
 #define SRC_RUN_FAR_PROCESSES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * All processes of a launch as one (src/model/merged.h), while they run: opens a session for each,
- * and reads all of them at each tick. Processes that come and go between two ticks are in none.
- * Main thread.
+ * and reads all of them at each tick. Processes that start and end between two ticks are in no
+ * sum. Main thread.
  */
 #ifndef SRC_RUN_LAUNCH_SUM_H
 #define SRC_RUN_LAUNCH_SUM_H

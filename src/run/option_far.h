@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Options about programs on other machines: values for option_table, each as option_values_set. */
+/* Options about programs on other machines: functions for option_table, each like
+ * option_values_set. */
 #ifndef SRC_RUN_OPTION_FAR_H
 #define SRC_RUN_OPTION_FAR_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The heap of a process that is watched from outside: what glibc's malloc has in use, by size, read
- * while the process runs, now and then. It is not stopped, and nothing in it changes. A thread of
- * its own, since a large heap takes seconds.
+ * The heap of a process that is watched from outside: what glibc's malloc has in use, by size,
+ * read from time to time while the process runs. The process is neither stopped nor changed. A
+ * separate thread reads it, since a large heap takes seconds.
  */
 #ifndef SRC_RUN_OUTSIDE_H
 #define SRC_RUN_OUTSIDE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output that is compressed as its file's name says: .zst, .gz, or not at all. */
+/* Output that is compressed according to its file's name: .zst, .gz, or not at all. */
 #ifndef SRC_RUN_PACKED_FILE_H
 #define SRC_RUN_PACKED_FILE_H
 

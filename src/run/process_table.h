@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The list of this user's recorded processes, and which of them is on the screen. A process that
- * was shown stays open and is read on, so that its trends are complete when the user comes back.
+ * was shown stays open and is still read, so that its trends are complete when the user returns
+ * to it.
  * Viewing a process never changes what it records. Main thread.
  */
 #ifndef SRC_RUN_PROCESS_TABLE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a launched program leaves when heaptop ends: how it died, or that it still runs. Main
- * thread.
+/* The messages about a launched program when heaptop ends: how it died, or that it is still
+ * running. Main thread.
  */
 #ifndef SRC_RUN_REMAINS_H
 #define SRC_RUN_REMAINS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --serve: this heaptop beside the program, the user's elsewhere. Main thread. */
+/* --serve: this heaptop runs on the program's machine, the user's on another. Main thread. */
 #ifndef SRC_RUN_SERVE_COMMAND_H
 #define SRC_RUN_SERVE_COMMAND_H
 
