@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Leak scans of a process on another machine: they are made there, where its memory is, and what
- * crosses is the request and the outcome (scan_outcome.h). Main thread.
+ * Leak scans of a process on another machine: they are made there, where its memory is; only the
+ * request and the outcome (scan_outcome.h) are sent. Main thread.
  */
 #ifndef SRC_SCAN_SCAN_FAR_H
 #define SRC_SCAN_SCAN_FAR_H

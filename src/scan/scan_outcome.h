@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What one leak scan came to, before it is part of a snapshot: a result, or why there is none. A
- * scan of a process on another machine is made there, and its outcome crosses as bytes. Any thread.
+ * The outcome of one leak scan, before it is part of a snapshot: a result, or the reason why
+ * there is none. A scan of a process on another machine is made there, and its outcome is sent as
+ * bytes. Any thread.
  */
 #ifndef SRC_SCAN_SCAN_OUTCOME_H
 #define SRC_SCAN_SCAN_OUTCOME_H
