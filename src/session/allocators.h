@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Functions of allocators that the program brings along, for snapshots and as names of sites'
- * functions. Main thread.
+ * Functions of allocators inside the program, for snapshots and as names of sites' functions.
+ * Main thread.
  */
 #ifndef SRC_SESSION_ALLOCATORS_H
 #define SRC_SESSION_ALLOCATORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a full tree of call stacks counts at ancestors (HT_SITE_ANCESTOR), what the viewer itself
- * has no room for, and the notice about either. Main thread.
+ * Call stacks that a full tree counts at ancestors (HT_SITE_ANCESTOR), those for which the viewer
+ * itself has no room, and the notice about either. Main thread.
  */
 #ifndef SRC_SESSION_ANCESTORS_H
 #define SRC_SESSION_ANCESTORS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Page faults by call site: each tick, whose block or mapping the addresses of the new faults are
- * in. What was freed since its fault counts as elsewhere, or for the block that is there now. Main
- * thread.
+ * Page faults by call site: each tick, the addresses of the new faults are looked up among the
+ * live blocks and mappings. A fault in a block that was freed since counts as elsewhere, or for
+ * the block that is there now. Main thread.
  */
 #ifndef SRC_SESSION_FAULTS_H
 #define SRC_SESSION_FAULTS_H

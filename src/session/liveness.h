@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The process that writes a segment: its pid as seen from here, and whether it still has the
- * segment mapped. By exec it loses it; a new image with the library makes another segment, and one
- * without it is no longer recorded. Also the number of its children that are not recorded. Main
+ * segment mapped. After exec it has not: a new image with the library makes another segment, and
+ * one without it is no longer recorded. Also the number of its children that are not recorded. Main
  * thread.
  */
 #ifndef SRC_SESSION_LIVENESS_H

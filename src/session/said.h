@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the program says of itself through heaptop.h: marks, which it takes at once; names of
- * threads; and requests, which it passes on to whoever can serve them. With several viewers, one
+ * The program's notes through heaptop.h: marks, which are taken at once; names of threads; and
+ * requests, which are passed on to the code that can serve them. With several viewers, one
  * serves each request. Main thread.
  */
 #ifndef SRC_SESSION_SAID_H

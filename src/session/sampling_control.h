@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the user requested of sampling, and the choice of a rate by the cost of recording. The
+ * The user's request for sampling, and the choice of a rate by the cost of recording. The
  * library measures its own time on request; a running viewer compares that with the program's
  * processor time once a tick, and writes the rate that keeps the cost below the limit. Pure:
  * readings go in, a rate comes out. Main thread.
