@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Debug files from the network. The client library is loaded on first use, so that it is in the
- * process only of users who want it. Worker thread of the symboliser; may take seconds.
+ * Debug files from the network. The client library is loaded on first use, so that only users who
+ * enabled it have it in the process. Worker thread of the symboliser; may take seconds.
  */
 #ifndef SRC_SYM_DEBUGINFOD_H
 #define SRC_SYM_DEBUGINFOD_H

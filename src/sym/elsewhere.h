@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The object files of a program on another machine: where copies of them may be on this one. A file
- * counts only with the build-id of the program's own; where that has none, only in a place that the
- * user named. Any thread.
+ * The object files of a program on another machine: where copies of them may be on this one. A
+ * file is accepted only if it has the build-id of the program's own file or, if that has none, is
+ * in a place that the user named. Any thread.
  */
 #ifndef SRC_SYM_ELSEWHERE_H
 #define SRC_SYM_ELSEWHERE_H
