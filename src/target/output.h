@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The launched program's terminal: what it wrote there, with what scrolled off, and what is typed
- * to it. Main thread.
+ * The launched program's terminal: its output, including what has scrolled off, and the user's
+ * input to it. Main thread.
  */
 #ifndef SRC_TARGET_OUTPUT_H
 #define SRC_TARGET_OUTPUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The processes of this machine that a person may want to watch: all, those of a name, or a process
- * with its descendants. Read from /proc at each call. Main thread.
+ * The processes of this machine that the user may want to watch: all, those with a given name, or
+ * a process with its descendants. Read from /proc at each call. Main thread.
  */
 #ifndef SRC_TARGET_PROCESSES_H
 #define SRC_TARGET_PROCESSES_H

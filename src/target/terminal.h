@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The terminal of a launched program, as a terminal emulator has it (libvterm): what the program
- * wrote becomes a screen, and what scrolled off it is kept. Main thread.
+ * The terminal of a launched program, in a terminal emulator (libvterm): the program's output
+ * becomes a screen, and the lines that scrolled off are kept. Main thread.
  */
 #ifndef SRC_TARGET_TERMINAL_H
 #define SRC_TARGET_TERMINAL_H
