@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a stopped thread may be lent for a few system calls of ours, and find nothing changed
- * afterwards. The thread that stopped it. */
+/* Whether a stopped thread may make a few system calls for heaptop, and find nothing changed
+ * afterwards. The thread that stopped the process. */
 #ifndef SRC_TRACE_BORROW_H
 #define SRC_TRACE_BORROW_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a thread's seccomp filters would do to the system calls that a recorded program makes for
- * the recorder: those of the attaching itself are made while filters are suspended, but these come
- * later. The thread that stopped it, and has CAP_SYS_ADMIN. Sources: seccomp(2), ptrace(2).
+ * What a thread's seccomp filters would do to the recorder's system calls. Filters are suspended
+ * for the calls of attaching itself, but not for these later ones. The thread that stopped it, and
+ * has CAP_SYS_ADMIN. Sources: seccomp(2), ptrace(2).
  */
 #ifndef SRC_TRACE_FILTER_H
 #define SRC_TRACE_FILTER_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is mapped in another process, and the symbols that its modules give to others. All is read
- * from its memory, so that files that we do not see, or that were replaced, do not matter; nothing
- * in it is trusted. Any thread that may read it. Source: System V ABI (ELF), gABI's GNU_HASH.
+ * The mappings of another process, and the symbols that its modules export. Everything is read
+ * from its memory, so it does not matter if files are not visible from here or were replaced.
+ * Nothing in it is trusted. Any thread that may read it. Source: System V ABI (ELF), gABI's
+ * GNU_HASH.
  */
 #ifndef SRC_TRACE_IMAGE_H
 #define SRC_TRACE_IMAGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The memory of another process by /proc/PID/mem, which writes what the process itself may not
- * write, too: its code. Any thread that may trace it. Source: proc(5).
+ * The memory of another process through /proc/PID/mem, which can also write memory that the
+ * process itself cannot, such as its code. Any thread that may trace it. Source: proc(5).
  */
 #ifndef SRC_TRACE_MEMORY_H
 #define SRC_TRACE_MEMORY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The general registers of a stopped thread, by architecture: how they are read and written, and
- * which of them is what. The thread that stopped it. Source: ptrace(2); elf.h's notes.
+ * which register has which role. The thread that stopped it. Source: ptrace(2); elf.h's notes.
  */
 #ifndef SRC_TRACE_REGISTERS_H
 #define SRC_TRACE_REGISTERS_H

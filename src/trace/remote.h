@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * System calls and function calls made by a stopped thread of another process. Below its stack lies
- * a signal frame (signal_frame.h), and __restore_rt is where the call returns to: if we are killed,
- * the thread ends the call, and finds back by itself to what it was about. Other threads may run
- * meanwhile. The thread that stopped it. Source: ptrace(2), sigreturn(2).
+ * System calls and function calls made by a stopped thread of another process. A signal frame
+ * (signal_frame.h) lies below its stack, and the call returns to __restore_rt: if the viewer is
+ * killed, the thread completes the call, and resumes by itself what it was doing. Other threads may
+ * run meanwhile. The thread that stopped it. Source: ptrace(2), sigreturn(2).
  */
 #ifndef SRC_TRACE_REMOTE_H
 #define SRC_TRACE_REMOTE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * System calls that a stop has cut off, restarted. A few calls notice a stop: they return EINTR
- * though no signal came (signal(7): epoll_wait, sigtimedwait, semtimedop and others). Such a call
- * is restarted, unless a signal's handler is to run first. Its time limit begins anew. The thread
- * that stopped the process; for stop.c.
+ * Restarts system calls that a stop has interrupted. A few calls notice a stop: they return EINTR
+ * although no signal arrived (signal(7): epoll_wait, sigtimedwait, semtimedop and others). Such a
+ * call is restarted, unless a signal's handler is to run first. Its time limit begins anew. The
+ * thread that stopped the process; for stop.c.
  */
 #ifndef SRC_TRACE_RESTART_H
 #define SRC_TRACE_RESTART_H

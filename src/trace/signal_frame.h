@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the kernel pushes for a signal's handler, made by us: whoever returns to its first word,
- * __restore_rt, has the kernel put back all registers and the blocked signals that are in it. Pure.
+ * Builds the frame that the kernel pushes for a signal handler. When a thread returns to its
+ * first word, __restore_rt, the kernel restores all registers and the signal mask from it. Pure.
  * Source: Linux arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h.
  */
 #ifndef SRC_TRACE_SIGNAL_FRAME_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The live words of a stopped thread's stack, whatever they are. The thread that stopped it. */
+/* All words of a stopped thread's stack from its stack pointer on. The thread that stopped it. */
 #ifndef SRC_TRACE_STACK_H
 #define SRC_TRACE_STACK_H
 

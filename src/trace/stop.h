@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stops a process and lets it go on unaware: all its threads by PTRACE_SEIZE and
+ * Stops a process and lets it continue unaware: all its threads by PTRACE_SEIZE and
  * PTRACE_INTERRUPT, without a signal. The thread that stops a process must release it, and must
  * end then: the kernel detaches whatever an ending thread still traces, such as a thread that
- * had not stopped. That is also so if we are killed.
+ * had not stopped. The same happens if the viewer is killed.
  */
 #ifndef SRC_TRACE_STOP_H
 #define SRC_TRACE_STOP_H

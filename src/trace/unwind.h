@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The call stack of a stopped thread of another process, by the call frame information that is
- * mapped there, and by nothing else: no frame is guessed. The thread that stopped it.
+ * mapped there and nothing else: no frame is guessed. The thread that stopped it.
  */
 #ifndef SRC_TRACE_UNWIND_H
 #define SRC_TRACE_UNWIND_H
