@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What stands in a line of a program's terminal, and the keys that are no characters: between the
- * terminal that a program writes to and the screen that shows it.
+ * The contents of a line of a program's terminal, and the keys that are not characters: shared by
+ * the terminal to which a program writes and the screen that shows it.
  */
 #ifndef SRC_UTIL_TERM_LINE_H
 #define SRC_UTIL_TERM_LINE_H
