@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the growth is counted from, in words. Main thread. */
+/* The moment from which growth is counted, in words. Main thread. */
 #ifndef TUI_HEADER_SINCE_H
 #define TUI_HEADER_SINCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * All that is known about a row of Leaks, as lines: why its blocks are lost, reachable or growing,
+ * Everything known about a row of Leaks, as lines: why its blocks are lost, reachable or growing,
  * which blocks they are, what points to them, and where they were allocated. Main thread.
  */
 #ifndef TUI_LEAK_EXPLANATION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The screen as a whole: keys, clicks and sizes go in, a drawn frame comes out on stdscr. It waits
- * for nothing and owns no terminal (loop.c and term.c do), so tests drive it with canned snapshots
- * on an off-screen curses. Main thread.
+ * The screen as a whole: keys, clicks and sizes go in, a drawn frame comes out on stdscr. It
+ * never waits and owns no terminal (loop.c and term.c do), so tests drive it with canned
+ * snapshots on an off-screen curses. Main thread.
  */
 #ifndef TUI_SCREEN_H
 #define TUI_SCREEN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The moment on the screen: questions that the header, the views and the keys ask about it. Which
- * moment the rows are of is ui_moment. Main thread.
+ * The moment on the screen: questions that the header, the views and the keys ask about it.
+ * ui_moment says which moment the rows describe. Main thread.
  */
 #ifndef TUI_SHOWN_MOMENT_H
 #define TUI_SHOWN_MOMENT_H

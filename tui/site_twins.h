@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call sites that a view lists elsewhere than in a table of sites: what tells those of the same
- * name and place apart (src/model/twins.h). Main thread.
+ * Call sites that a view lists outside a table of sites: what distinguishes those with the same
+ * name and place (src/model/twins.h). Main thread.
  */
 #ifndef TUI_SITE_TWINS_H
 #define TUI_SITE_TWINS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The way one came: where a key left for another tab, with the cursors as they were, so that Esc
- * and Backspace lead back. Moving on by Tab or a click on a tab ends it. Main thread.
+ * The previous views: where a key left for another tab, with the cursors as they were, so that
+ * Esc and Backspace lead back. Switching by Tab or by a click on a tab clears it. Main thread.
  */
 #ifndef TUI_TRAIL_H
 #define TUI_TRAIL_H

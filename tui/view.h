@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a view is: a table of functions on the state of the screen (ui.h). views.c alone knows all
- * views. Main thread.
+ * A view: a table of functions on the state of the screen (ui.h). views.c alone knows all views.
+ * Main thread.
  */
 #ifndef TUI_VIEW_H
 #define TUI_VIEW_H

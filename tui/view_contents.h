@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is in blocks: copies of each other, and zeros, by call site. Main thread. */
+/* The contents of blocks: copies of each other, and zeros, by call site. Main thread. */
 #ifndef TUI_VIEW_CONTENTS_H
 #define TUI_VIEW_CONTENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All that is known about one row of Leaks. Main thread. */
+/* Everything known about one row of Leaks. Main thread. */
 #ifndef TUI_VIEW_WHY_H
 #define TUI_VIEW_WHY_H
 
