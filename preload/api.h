@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the inline functions of heaptop.h call, if this library is there. They are C functions with
- * this ABI for good: a program that was built with an older heaptop.h calls them as well. Any
- * thread. errno is kept.
+ * The functions that heaptop.h's inline functions call if this library is loaded. Their C ABI
+ * never changes: programs that were built with an older heaptop.h call them as well. Any thread.
+ * errno is kept.
  */
 #ifndef PRELOAD_API_H
 #define PRELOAD_API_H

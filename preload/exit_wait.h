@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * At the program's end, if a viewer asked for it: waits until the viewer has scanned the memory for
- * leaks. On the thread that ends the program.
+ * At the program's end, if a viewer requested it, waits until the viewer has scanned the memory
+ * for leaks. On the thread that ends the program.
  */
 #ifndef PRELOAD_EXIT_WAIT_H
 #define PRELOAD_EXIT_WAIT_H

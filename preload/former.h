@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Blocks whose entries in the live table do not stay when they are freed: large ones, and others
- * off its direct part. Some hundreds of those freed last, to explain a second free. Any thread, in
+ * Freed blocks whose entries do not stay in the live table: large ones, and others outside its
+ * direct part. Remembers the last several hundred, to recognize a second free. Any thread, in
  * hooks: no locks, no system calls.
  */
 #ifndef PRELOAD_FORMER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who freed which block, for the report of a double free. Only on request: each free then takes
- * its stack, which costs as much as an allocation's; otherwise nothing is executed for it.
- * Remembers some 60,000 addresses, the latest of each. Any thread, in hooks.
+ * Which call stack freed which block, for the report of a double free. Only on request, since
+ * each free then takes its stack, which costs as much as an allocation's; without a request this
+ * code costs nothing. Remembers the latest free of some 60,000 addresses. Any thread, in hooks.
  */
 #ifndef PRELOAD_FREED_H
 #define PRELOAD_FREED_H

@@ -8,8 +8,8 @@
  * "as is", and its authors disclaim all warranties with regard to it.
  *
  * For C and C++, GCC and Clang, on Linux. Any thread may call any of these. A program that was
- * built with an older version of this header runs with a newer heaptop, and the other way round:
- * what the older one does not know does nothing. Define HEAPTOP_NONE to leave no trace of them.
+ * built with an older version of this header runs with a newer heaptop, and vice versa: functions
+ * that the older one lacks do nothing. Define HEAPTOP_NONE to make all of them empty.
  */
 #ifndef HEAPTOP_H
 #define HEAPTOP_H
@@ -21,9 +21,10 @@ extern "C" {
 #endif
 
 /*
- * heaptop's library defines the functions that these call. Without it their addresses are null: the
- * references are weak. They are taken from the global offset table, since in a program at a fixed
- * address the linker would otherwise make them null for good.
+ * libheaptop.so defines the functions that these call. The references are weak, so without the
+ * library their addresses are null. The addresses are read from the global offset table, since in
+ * a program at a fixed address the linker would otherwise fix them as null. On architectures
+ * other than x86-64 and i386 the functions do nothing.
  */
 #if defined(HEAPTOP_NONE)
 #define HEAPTOP_FIND_(function, name) ((void)(function))
@@ -62,39 +63,41 @@ HEAPTOP_INLINE_ int heaptop_is_on(void)
 	return function ? function() : 0;
 }
 
-/* Names this moment. heaptop keeps the figures of each call site as of its next refresh, and shows
- * what has changed since, as with the key m. Call it where a phase of the program begins. */
+/* Marks this moment under a name. heaptop stores the figures of each call site at its next
+ * refresh, and shows what has changed since then, as with the key m. Call this where a phase of
+ * the program begins. */
 HEAPTOP_FUNCTION_(mark, (const char *name), (name))
 
-/* Asks for a leak scan, now. */
+/* Requests a leak scan now. */
 HEAPTOP_FUNCTION_(scan, (void), ())
 
-/* Asks for a snapshot of all call sites: a new file heaptop-snapshot-PID-N.heaptop in the directory
- * that heaptop runs in, for heaptop -r. */
+/* Requests a snapshot of all call sites: a new file heaptop-snapshot-PID-N.heaptop in heaptop's
+ * current directory, for heaptop -r. */
 HEAPTOP_FUNCTION_(snapshot, (void), ())
 
-/* The calling thread's name on heaptop's screen, where the kernel's 15 characters are too few. */
+/* Sets the calling thread's name on heaptop's screen, if the kernel's 15 characters are too few. */
 HEAPTOP_FUNCTION_(thread_name, (const char *name), (name))
 
-/* The block that contains `p` is never freed, and that is meant: no leak scan reports it, nor
- * what only it points to. */
+/* Declares that the program intends never to free the block that contains `p`: no leak scan
+ * reports it, nor the blocks to which only it points. */
 HEAPTOP_FUNCTION_(leak_intended, (const void *p), (p))
 
 /*
  * Blocks of a pool, an arena or an allocator of the program's own: heaptop shows their call sites
- * apart from the heap (key M), as kind "pool", and they change no figure of the heap. The site's
- * stack begins at the function that calls heaptop_block_alloc. Report a block when it is handed
- * out, and free it before the pool can hand it out again; where a new block overlaps an old one,
- * the old one has ended there. Frees of what was never reported, and of NULL, do nothing.
+ * separately from the heap (key M), as kind "pool", and they change no figure of the heap. The
+ * site's stack begins at the function that calls heaptop_block_alloc. Report a block when it is
+ * handed out, and its end before the pool can hand it out again. Where a new block overlaps an
+ * old one, the old one ends. Reporting the end of a block that was never reported, or of NULL,
+ * has no effect.
  */
 HEAPTOP_FUNCTION_(block_alloc, (const void *p, size_t bytes), (p, bytes))
-/* The block that starts at `p` is free. */
+/* Reports the end of the block that starts at `p`. */
 HEAPTOP_FUNCTION_(block_free, (const void *p), (p))
-/* All blocks in this range are free: the pool starts anew, or gives the range back. */
+/* Reports the end of all blocks in this range: the pool starts again, or returns the memory. */
 HEAPTOP_FUNCTION_(pool_reset, (const void *start, size_t bytes), (start, bytes))
 
-/* What the calling thread allocates between these two is not recorded; how much it was, is. They
- * nest, and must be paired, also when an exception passes. */
+/* Allocations of the calling thread between these two are not recorded; only their number and
+ * bytes are counted. The calls nest and must be paired, even if an exception is thrown. */
 HEAPTOP_FUNCTION_(pause, (void), ())
 HEAPTOP_FUNCTION_(resume, (void), ())
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Our hooks by the names of the functions that they stand for: where a viewer attaches, the entries
- * of those functions lead to them.
+ * The hooks, by the names of the functions that they replace: when a viewer attaches, the entries
+ * of those functions are patched to jump to them.
  */
 #ifndef PRELOAD_HOOK_TABLE_H
 #define PRELOAD_HOOK_TABLE_H

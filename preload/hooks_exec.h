@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What patched calls of execve lead to; not a name that programs find. */
+/* The function to which a patched execve jumps; programs cannot find it by name. */
 #ifndef PRELOAD_HOOKS_EXEC_H
 #define PRELOAD_HOOKS_EXEC_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Allocators that the program brings along: a malloc or operator new that precedes ours in the
- * search order, functions of jemalloc, tcmalloc, mimalloc and TBB under names of their own, and
- * those of the user's file. Their entries are patched (patch/), so that they are recorded as our
- * hooks are; what cannot be is listed in the segment with the reason.
- * Client requests of Valgrind are patched likewise (valgrind_find.h).
+ * Allocators inside the program: a malloc or operator new that precedes ours in the search order,
+ * functions of jemalloc, tcmalloc, mimalloc and TBB under names of their own, and those of the
+ * user's file. Their entries are patched (patch/), so that they are recorded as our hooks are;
+ * the segment lists those that cannot be patched, with the reason. Client requests of Valgrind
+ * are patched likewise (valgrind_find.h).
  *
  * Code is written only while no other thread can run it: at start, while there is one thread, and
  * for a library that is being loaded before any of its code can run. The loader says so: it calls

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a running program calls by the names of our hooks: the first definitions in its search
- * order. A preloaded library is found instead of them; where a viewer attaches, they are patched.
- * Under the loader's lock.
+ * The functions that a running program calls by the names of our hooks: the first definitions in
+ * its search order. A preloaded library comes before them; when a viewer attaches, they are
+ * patched instead. Under the loader's lock.
  */
 #ifndef PRELOAD_INNER_BOUND_H
 #define PRELOAD_INNER_BOUND_H

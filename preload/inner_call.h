@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One call of a patched function (inner.h): what is recorded before it and after it. Called by
+ * One call of a patched function (inner.h): records what is due before it and after it. Called by
  * inner_thunk, on any thread, as hooks are.
  */
 #ifndef PRELOAD_INNER_CALL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The functions of allocators that a program may bring: those known to us, and those of the user's
- * file (HEAPTOP_ALLOCATORS), by name. At start, and under the loader's lock.
+ * The functions of allocators that a program may contain, by name: those that heaptop knows, and
+ * those of the user's file (HEAPTOP_ALLOCATORS). At start, and under the loader's lock.
  */
 #ifndef PRELOAD_INNER_LIST_H
 #define PRELOAD_INNER_LIST_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The way from a patched function's pad to what records it, and on to the function. Preserves every
- * register that the function itself preserves or does not touch: its callers may have been compiled
- * with knowledge of its body (gcc's -fipa-ra). Vector registers keep their lower 16 bytes only.
- * x86-64.
+ * The code between a patched function's pad and the recording code, and then the function itself.
+ * Preserves every register that the function itself preserves or does not touch: its callers may
+ * have been compiled with knowledge of its body (gcc's -fipa-ra). Vector registers keep their lower
+ * 16 bytes only. x86-64.
  */
 #ifndef PRELOAD_INNER_THUNK_H
 #define PRELOAD_INNER_THUNK_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The jumps to us that are in the program's code, as a viewer finds them (shm/attached.h): it takes
- * them out to detach, and writes them where it attaches. At start, and under the loader's lock.
+ * The list of jumps from the program's code to the library, as the viewer reads it
+ * (shm/attached.h): the viewer writes them when it attaches, and removes them when it detaches. At
+ * start, and under the loader's lock.
  */
 #ifndef PRELOAD_JUMPS_H
 #define PRELOAD_JUMPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finds the object file that a return address lies in, at this moment. Objects loaded at start stay
+ * Finds the object file that contains a return address at this moment. Objects loaded at start stay
  * (their ranges are a sorted table); for others each lookup asks the loader, which distinguishes an
  * unloaded library from its successor at the same address. Any thread, in hooks; takes no lock of
  * ours.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Functions that glibc 2.34 moved into libc.so, by the versions that they have had before: a
- * library that is built with a newer glibc is loaded with an older one, too, as in a container.
- * There a program may lack libdl or libpthread, so they may be missing (NULL).
+ * Functions that glibc 2.34 moved into libc.so, with their earlier symbol versions: a library
+ * that was built with a newer glibc may be loaded with an older one, as in a container. There a
+ * program may lack libdl or libpthread, so these functions may be missing (NULL).
  */
 #ifndef PRELOAD_OLD_VERSION_H
 #define PRELOAD_OLD_VERSION_H

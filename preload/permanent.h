@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Objects that are never unloaded: the executable and what it needs, directly or by others, and
- * what says so itself. To know them matters where recording begins in the middle of a program's
- * life. Under the loader's lock.
+ * Objects that are never unloaded: the executable, the libraries that it needs directly or
+ * indirectly, and objects marked so (nodelete). They must be known if recording begins while the
+ * program runs. Under the loader's lock.
  */
 #ifndef PRELOAD_PERMANENT_H
 #define PRELOAD_PERMANENT_H

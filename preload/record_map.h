@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Records the mapping calls that a hook sees (shm/mappings.h). Any thread, also in signal handlers;
- * keeps errno. A hook takes ranges out before the call that unmaps them, and says afterwards how
- * the call ended; it enters a block after the call that maps it.
- * The blocks of pools, which the program reports, are recorded in the same way.
+ * keeps errno. A hook removes ranges before the call that unmaps them, and reports afterwards
+ * whether the call succeeded; it enters a block after the call that maps it. The blocks of pools,
+ * which the program reports, are recorded in the same way.
  */
 #ifndef PRELOAD_RECORD_MAP_H
 #define PRELOAD_RECORD_MAP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A recorder: what one thread needs to record, in one piece of private memory. A thread gets it
- * with a slot of the segment at its first event, and gives it up when it ends. Only the thread
- * itself uses it, with its re-entry guard held.
+ * A recorder: everything that one thread needs to record, in one piece of private memory. A thread
+ * gets it with a slot of the segment at its first event, and gives it up when it ends. Only the
+ * thread itself uses it, with its re-entry guard held.
  */
 #ifndef PRELOAD_RECORDER_H
 #define PRELOAD_RECORDER_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The memory that a thread's remembered stacks are in: an arena of records and the tables of them.
- * stack_cache.h says what they mean. It grows with use, up to a size that serves most programs;
- * beyond that only while stacks come again that were forgotten, and within a bound for all threads
- * together. When it is full either all is forgotten, or nothing more is remembered.
+ * stack_cache.h says what they mean. It grows with use, up to a size that suffices for most
+ * programs; beyond that only while forgotten stacks recur, and within a bound for all threads
+ * together. When it is full, either all stacks are forgotten, or no more are remembered.
  *
  * In hooks, on the thread that owns the memory, with the re-entry guard held. errno may change.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What an allocator that replaces libc's says that is in use, in statistics of its own: as a viewer
- * attaches to a running program, since such blocks cannot be listed from outside. On the thread
- * that attaches, which holds no lock of the allocator's.
+ * The bytes in use according to the statistics of an allocator that replaces libc's. Read when a
+ * viewer attaches to a running program, since such blocks cannot be listed from outside. On the
+ * thread that attaches, which holds no lock of the allocator's.
  */
 #ifndef PRELOAD_STATISTICS_H
 #define PRELOAD_STATISTICS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the library finds around itself when recording starts: which allocator follows, and where
- * code lies whose calls mean something else. On the thread that starts, after modules_start.
+ * The library's environment when recording starts: which allocator comes next, and where the code
+ * is whose calls have another meaning. On the thread that starts, after modules_start.
  */
 #ifndef PRELOAD_SURROUNDINGS_H
 #define PRELOAD_SURROUNDINGS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The thread pointer, which thread-local variables are addressed by. Any thread. */
+/* The thread pointer, relative to which thread-local variables are addressed. Any thread. */
 #ifndef PRELOAD_THREAD_POINTER_H
 #define PRELOAD_THREAD_POINTER_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What walks along a stack found (struct unwind_trail), and how a part of one becomes the inner or
- * the outer part of another. Numbers are relative, so a copy adds the same amount to all of a kind.
+ * The findings of a walk along a stack (struct unwind_trail), and how a part of one becomes the
+ * inner or the outer part of another. Numbers are relative, so a copy adds the same amount to all
+ * numbers of a kind.
  * In hooks, on the thread that owns the memory.
  */
 #ifndef PRELOAD_UNWIND_TRAIL_H

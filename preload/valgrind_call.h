@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What valgrind's client requests say of the program's own allocators and pools: blocks of kind
- * "pool", as heaptop.h's. Requests of which heaptop has no notion do nothing. Any thread; errno is
- * kept.
+ * Records the blocks that valgrind's client requests report of the program's own allocators and
+ * pools: they are of kind "pool", like those reported through heaptop.h. Requests that heaptop
+ * does not know do nothing. Any thread; errno is kept.
  */
 #ifndef PRELOAD_VALGRIND_CALL_H
 #define PRELOAD_VALGRIND_CALL_H

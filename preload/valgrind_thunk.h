@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a patched client request goes: calls valgrind_call with the request, and returns with every
- * register as it was, the vector registers whole: a request stands amid a function.
+ * The code that a patched client request calls: passes the request to valgrind_call, and returns
+ * with every register unchanged, including whole vector registers, since a request is in the
+ * middle of a function.
  */
 #ifndef PRELOAD_VALGRIND_THUNK_H
 #define PRELOAD_VALGRIND_THUNK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why a free is of no live block. In hooks, on any thread, with the re-entry guard held; off the
- * ordinary path.
+ * Diagnoses a free of an address that is not a live block. In hooks, on any thread, with the
+ * re-entry guard held; off the ordinary path.
  */
 #ifndef PRELOAD_WRONG_FREE_H
 #define PRELOAD_WRONG_FREE_H

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a viewer that attaches to a running program, and the library that it has loaded there, tell
- * each other. It lies in the library's data, under the name heaptop_attached; the viewer reads and
- * writes it through /proc/PID/mem, before and after it has had the program call heaptop_attach or
- * heaptop_detach on a thread that it has chosen. A viewer that comes later finds in it all that an
- * earlier one has left.
+ * The data that a viewer and the library exchange when the viewer attaches to a running program.
+ * It lies in the library's data, under the name heaptop_attached. The viewer reads and writes it
+ * through /proc/PID/mem, before and after it makes a thread of its choice call heaptop_attach or
+ * heaptop_detach. A later viewer finds in it everything that an earlier one left behind.
  *
  * Nothing in the program jumps to the library before the viewer has written the jumps, while all
  * threads are stopped; and nothing does after it has written the old bytes back. The library adds
  * jumps of its own, which it also writes, for objects that are loaded later.
  *
- * To detach, the viewer stops all threads and takes all jumps out, where they still are; the
- * objects of some may be gone. When all threads are stopped and outside (the word and the byte of
- * each are 0, and its instruction pointer is not in the library's code), it fills the part of each
- * with zeros, and has any one call heaptop_detach, which makes system calls only and takes no lock;
- * then, while the others go on, once more: that unmaps the segment.
- * A thread that returns into the library later finds nothing of before. A thread that a signal
- * handler abandoned in a hook by longjmp seems to be inside for ever: no word of its stack leads
- * into the library's code.
+ * To detach, the viewer stops all threads and removes all jumps that are still there; the objects
+ * of some may have been unloaded. A thread is outside the library if its word and its byte are 0
+ * and its instruction pointer is not in the library's code. When all threads are stopped and
+ * outside, the viewer fills each one's part with zeros, and makes any one of them call
+ * heaptop_detach, which makes only system calls and takes no lock. It makes the thread call it
+ * once more while the others run: that unmaps the segment. A thread that returns into the library
+ * later finds no old state. A thread that a signal handler abandoned in a hook by longjmp seems
+ * to stay inside for ever, but is recognized by its stack, which has no word that leads into the
+ * library's code.
  */
 #ifndef SHM_ATTACHED_H
 #define SHM_ATTACHED_H

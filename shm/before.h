@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Blocks that the program allocated before it was recorded. None of them is in the live table; they
- * are known by class: by the bucket of their usable size, which is the program's allocator's to
- * say. The library counts their frees, inside hooks; a viewer counts what there was, once.
+ * Blocks that the program allocated before it was recorded. None of them is in the live table;
+ * they are known only by class: the bucket of their usable size, which the program's allocator
+ * reports. The library counts their frees, inside hooks; a viewer counts the blocks themselves,
+ * once.
  */
 #ifndef SHM_BEFORE_H
 #define SHM_BEFORE_H

@@ -2,8 +2,8 @@
 /*
  * How a viewer makes a stopped process copy itself for a leak scan. One of its threads runs a stub
  * of the library's, which makes a child with a copy-on-write copy of the memory; after the copy has
- * ended, it runs another, which reaps it. If the viewer is killed meanwhile, each stub returns the
- * thread to where it was; otherwise the viewer does that, more completely. The viewer stores the
+ * ended, it runs another, which reaps it. If the viewer is killed meanwhile, each stub restores
+ * the thread itself; otherwise the viewer restores it, more completely. The viewer stores the
  * thread's state here. The stubs use these offsets (preload/copy_stub.c).
  */
 #ifndef SHM_COPY_H

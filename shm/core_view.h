@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A second, private view of a segment's file, through which the kernel puts the account into a core
+ * A second, private view of a segment's file, by which the kernel includes the segment in a core
  * of the program (HEAPTOP_CORE=1). The segment's own mappings are shared and of a named file, which
  * the default coredump_filter leaves out. A private mapping counts as the program's memory once one
  * of its pages was written. All of it is excluded (MADV_DONTDUMP) but what is committed, since a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The composition of the program's peak: what each counter had live when the program had most. Any
- * thread, inside hooks.
+ * The composition of the program's peak: what each counter had live when the program had the most
+ * live bytes. Any thread, inside hooks.
  *
  * The header has an epoch. It grows when the total has made a new maximum and then falls, just
  * before the free that ends it is counted. The first event of a counter in a new epoch saves what

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The calls that map memory, straight to the kernel: the library's own memory must not pass its
- * hooks of the same names, which record what the program maps (preload/hooks_map.c). Results and
- * errno as libc's. Any thread.
+ * The calls that map memory, made directly to the kernel: the library's own memory must not go
+ * through its hooks of the same names, which record what the program maps (preload/hooks_map.c).
+ * Results and errno are those of libc's functions. Any thread.
  */
 #ifndef SHM_KERNEL_H
 #define SHM_KERNEL_H

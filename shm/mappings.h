@@ -9,14 +9,14 @@
  * (mappings_enter). A call that fails puts back what was taken. Counts change when it is known how
  * the call ended.
  *
- * Lock: one word, which is only ever tried: a call that finds it taken, by another thread or by
- * what it interrupted as a signal handler, is queued, and applied by the lock's holder in the order
- * of the queue; that is right, as it was queued before its thread went on to the kernel. Queued
- * calls have at most half of the table; where there is no room, a call waits until the holder has
- * made room or is done, for a second of processor time at most, without a system call, for which a
- * sandbox might kill the program. Should a holder never return (a thread ended from outside, a
- * handler that left it by longjmp), or be stopped, one call waits for half a second, and all are
- * counted as untracked until it gets on.
+ * Lock: one word, which is only ever tried. A call that finds it taken, by another thread or by
+ * code that a signal handler interrupted, is queued. The lock's holder applies the queue in
+ * order; that is correct, since a call is queued before its thread continues to the kernel.
+ * Queued calls take up at most half of the table. If there is no room, a call waits until the
+ * holder has made room or is done, for at most a second of processor time, and without a system
+ * call, for which a sandbox might kill the program. If a holder never returns (a thread ended
+ * from outside, a handler that left it by longjmp), or is stopped, one call waits for half a
+ * second, and all are counted as untracked until the holder makes progress.
  */
 #ifndef SHM_MAPPINGS_H
 #define SHM_MAPPINGS_H

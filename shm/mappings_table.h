@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the table of mapped memory holds, and the counts: the operations of mappings.h, under the
- * lock. Lists are of entries that were taken, by number; 0: empty.
+ * The contents of the table of mapped memory, and the counts: implements the operations of
+ * mappings.h, under the lock. Lists consist of the numbers of removed entries; 0: empty.
  */
 #ifndef SHM_MAPPINGS_TABLE_H
 #define SHM_MAPPINGS_TABLE_H

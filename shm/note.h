@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a program says of itself through heaptop.h: moments, names, requests, and leaks that it
- * means to have. Any thread of the program, also in signal handlers; no locks.
+ * A program's notes through heaptop.h: marks, names, requests, and intended leaks. Any thread of
+ * the program, also in signal handlers; no locks.
  */
 #ifndef SHM_NOTE_H
 #define SHM_NOTE_H

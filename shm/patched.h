@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Functions of allocators inside the program, in the segment: what they are called, and whether
- * they are recorded. Written by one thread at a time: at start, or under the loader's lock.
+ * Functions of allocators inside the program, in the segment: their names, and whether they are
+ * recorded. Written by one thread at a time: at start, or under the loader's lock.
  */
 #ifndef SHM_PATCHED_H
 #define SHM_PATCHED_H

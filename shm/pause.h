@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waiting without the kernel. A program may be killed for a system call that it does not make
- * itself, so the library gives up no processor when it waits for another thread: the scheduler
- * takes it in time. Any thread, also in signal handlers.
+ * Waits without the kernel. A program may be killed for a system call that it does not make
+ * itself, so the library does not yield the processor when it waits for another thread: the
+ * scheduler preempts it in time. Any thread, also in signal handlers.
  */
 #ifndef SHM_PAUSE_H
 #define SHM_PAUSE_H

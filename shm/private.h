@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Private memory of the library: kept out of the program's core dumps, and marked, because a leak
- * scan must not take our notes of blocks for the program's pointers. Slow path; raw mappings, no
- * lock. errno may change.
+ * Private memory of the library: excluded from the program's core dumps, and marked, because a
+ * leak scan must not mistake the library's addresses of blocks for the program's pointers. Slow
+ * path; raw mappings, no lock. errno may change.
  */
 #ifndef SHM_PRIVATE_H
 #define SHM_PRIVATE_H

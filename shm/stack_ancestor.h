@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stacks that the tree has no room for. They are counted at an ancestor: a node of the tree that is
- * on their way, with a site for all such stacks of it, so that no byte or block is lost and only
- * the inner frames are. The last sites, and the last memory that could be committed, are for
- * ancestors. Each node names its choice, once and for all: threads agree, and a stack that comes
- * again costs one load. Any thread, inside hooks; lock-free.
+ * Stacks for which the tree has no room. They are counted at an ancestor: one of their frames
+ * that is a node of the tree, with one site for all such stacks through it. So no byte or block
+ * is lost, only the inner frames are. The last sites, and the last memory that could be committed,
+ * are for ancestors. Each node records its choice, once and for all: so threads agree, and a stack
+ * that recurs costs one load. Any thread, inside hooks; lock-free.
  */
 #ifndef SHM_STACK_ANCESTOR_H
 #define SHM_STACK_ANCESTOR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of wrong frees: what the program freed that it should not have, or not so. Insert-only
- * and lock-free; any thread, inside hooks.
+ * The table of wrong frees: frees of addresses that are not live blocks, and frees by the wrong
+ * function or with the wrong size. Insert-only and lock-free; any thread, inside hooks.
  */
 #ifndef SHM_WRONG_FREES_H
 #define SHM_WRONG_FREES_H

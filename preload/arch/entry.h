@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a hook is entered, by architecture. All that takes a hook's frame address expects its
- * caller's frame pointer there, the return address behind it, and then the caller's stack
- * (SysV ABI of x86-64, 3.2.2). There a function's own frame is laid out so.
+ * How a hook is entered, by architecture. All code that takes a hook's frame address expects the
+ * caller's frame pointer there, the return address behind it, and then the caller's stack. On
+ * x86-64 a function's own frame has this layout (SysV ABI, 3.2.2).
  *
  * On aarch64 compilers put the two registers anywhere in a frame: gcc at its lower end, clang below
  * the other saved registers (AAPCS64, 6.4.6, leaves that open). So what a hook exports is a few

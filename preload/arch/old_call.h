@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* System calls that architectures newer than x86-64 lack, made of those that they have. As
- * syscall(2): -1 and errno. Any thread. */
+/* System calls that architectures newer than x86-64 lack, implemented by those that they have.
+ * Errors as in syscall(2): -1 and errno. Any thread. */
 #ifndef PRELOAD_ARCH_OLD_CALL_H
 #define PRELOAD_ARCH_OLD_CALL_H
 

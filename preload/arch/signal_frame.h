@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The frame that the kernel makes for a signal handler, by architecture: where the interrupted
- * registers are, from the stack pointer on that the handler returns to; and the code that it
- * returns to, which debuggers also recognise by its bytes. Sources: Linux,
+ * registers are, relative to the stack pointer to which the handler returns; and the code to
+ * which it returns, which debuggers also recognise by its bytes. Sources: Linux,
  * arch/x86/kernel/signal_64.c, signal_32.c, arch/x86/entry/vdso/vdso32/sigreturn.S;
  * arch/arm64/kernel/signal.c, vdso/sigreturn.S.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One patched function: a jump at its entry leads to a pad, which leads to whoever records; the
- * pad has the displaced instructions, too, by which the function goes on. No system call and no
- * allocation here: all memory is read and written through struct entry_memory, so that the same
- * code serves in the program and from another process.
+ * One patched function: a jump at its entry leads to a pad, which leads to the recording code.
+ * The pad also contains the displaced instructions, from which the function continues. No system
+ * call and no allocation here: all memory is read and written through struct entry_memory, so that
+ * the same code serves in the program and from another process.
  *
  * The bytes change while other threads may run. A thread must never execute a mixture, nor stand
  * between two displaced instructions when they are overwritten. So either no other thread can be in

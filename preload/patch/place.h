@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where pads may be: close enough to a module that its code reaches them by 32-bit displacements,
- * and they its data. Proposes addresses; the caller maps there, in this process or another, or
- * asks for the next. Pure.
+ * Where pads may be: close enough to a module that its code reaches the pads, and the pads its
+ * data, by 32-bit displacements. Proposes addresses; the caller maps there, in this process or
+ * another, or asks for the next. Pure.
  */
 #ifndef PRELOAD_PATCH_PLACE_H
 #define PRELOAD_PATCH_PLACE_H
