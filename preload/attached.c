@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The calls by which a viewer attaches to a running program, and detaches (shm/attached.h). It has
- * opened this library there, and has the program make these calls. Any thread; errno is kept, since
- * the thread was borrowed.
+ * The calls by which a viewer attaches to a running program, and detaches (shm/attached.h). It
+ * has loaded this library there, and makes a thread of the program call these functions. Any
+ * thread; errno is kept, since the thread was borrowed.
  */
 #include <errno.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of former blocks (former.h). An entry is one word, which stands for itself: the
- * counter, what its place does not say of the address, and which generation it is of. A later one
- * takes its place. To forget all is to begin a generation: a forked child writes no page for it.
+ * The table of former blocks (former.h). An entry is one word, complete in itself: the counter,
+ * the part of the address that the entry's place does not determine, and its generation. A later
+ * entry replaces it. All entries are forgotten by starting a new generation, so a forked child
+ * writes no page for that.
  */
 #include "preload/former.h"
 

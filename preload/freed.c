@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A table of frees by address (freed.h), without locks: an entry is one word, the site and what its
- * place does not say of the address. A later free takes the place of an earlier one.
+ * A table of frees by address (freed.h), without locks: an entry is one word, with the site and
+ * the part of the address that the entry's place does not determine. A later free replaces an
+ * earlier one.
  */
 #include "preload/freed.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The hook of execve, where a viewer has attached: libc's other functions of that kind go through
- * it. A program that was launched has what follows an exec in its environment; here the hook adds
- * it to the environment that is passed on. It may run in a vfork child, in the parent's memory, and
- * on a small stack: takes what it needs from that, and leaves longer environments as they are.
+ * The hook of execve in a program to which a viewer has attached: libc's other exec functions go
+ * through it. A launched program has the variables that make the library follow an exec in its
+ * environment; here the hook adds them to the environment that is passed on. It may run in a
+ * vfork child, in the parent's memory, and on a small stack: it takes the memory that it needs
+ * from the stack, and leaves longer environments unchanged.
  */
 #include "preload/hooks_exec.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is out of line of the hot path (hot.h). In hooks, on any thread, with the re-entry guard
+ * The out-of-line parts of the hot path (hot.h). In hooks, on any thread, with the re-entry guard
  * held.
  */
 #include "preload/hot.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recording a call of a patched function (inner_call.h). While it runs, the thread is marked, so
- * that what it takes from another allocator is not recorded as well, and that functions which it
- * calls, patched ones among them, are its own business.
+ * Recording a call of a patched function (inner_call.h). While the function runs, its thread is
+ * marked, so that neither memory that it takes from another allocator nor calls of further
+ * patched functions are recorded as well.
  */
 #include "preload/inner_call.h"
 

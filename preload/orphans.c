@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Removes the segments of a killed viewer's launch (orphans.h). Plain system calls. Another process
- * of the launch may do the same at the same time: then a file is already gone, which is what was
- * wanted.
+ * Removes the segments of a killed viewer's launch (orphans.h). Plain system calls. Another
+ * process of the launch may do this at the same time: a file that is already gone is no error.
  */
 #include "preload/orphans.h"
 

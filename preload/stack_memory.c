@@ -5,15 +5,15 @@
  * One mapping: the arena, then both tables. Growing keeps each record's place in the arena. The
  * tables are written anew from the old ones alone, which hold enough of each hash.
  *
- * More memory helps only where stacks come again that were forgotten: those that made no new site.
- * A program whose stacks are mostly new stays at WORDS_KEEP. One whose stacks come again, but do
- * not all fit, would forget each just before it comes: there the memory stays as it is for as long
- * as it serves, judged by the stacks found since.
+ * More memory helps only if forgotten stacks recur: those that made no new site. A program whose
+ * stacks are mostly new stays at WORDS_KEEP. If stacks recur but do not all fit, each would be
+ * forgotten just before it recurs: then the memory stays unchanged for as long as it is useful,
+ * judged by the stacks found since.
  *
- * What is remembered may be of no use at all. Then nothing more is, and exits are not searched:
- * each would be a miss of the processor's caches. So it is where a search leads through many exits,
- * as in a recursion: to unwind what differs from the stack before takes less time. Every now and
- * then the memory finds out again.
+ * Remembered stacks may be of no use at all. Then no more are remembered, and exits are not
+ * searched, since each would be a cache miss. The same holds if a search leads through many
+ * exits, as in a recursion: unwinding the part that differs from the previous stack takes less
+ * time. From time to time the memory tries again.
  */
 #include "preload/stack_memory.h"
 

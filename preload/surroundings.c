@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is around us (surroundings.h). Reads symbols and the list of objects; allocates nothing. */
+/* The library's environment (surroundings.h). Reads symbols and the list of objects; allocates
+ * nothing. */
 #include "preload/surroundings.h"
 
 #include "preload/modules.h"

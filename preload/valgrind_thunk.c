@@ -2,8 +2,8 @@
 /*
  * The thunk (valgrind_thunk.h). For the unwinder its frame must look like a hook's: the caller's
  * rbp and the return address in the two words below the caller's stack pointer. A function that
- * calls nothing may have data there, so while the request is carried out these two words are kept
- * aside; its arguments, which may lie there, are copied before.
+ * calls nothing may have data there, so while the request is carried out these two words are
+ * saved elsewhere; its arguments, which may lie there, are copied first.
  */
 #include "preload/valgrind_thunk.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Explains frees of what is no live block (wrong_free.h), from what is left in the live table.
+ * Explains frees of addresses that are not live blocks (wrong_free.h), from the entries that
+ * remain in the live table.
  * No locks, no system calls.
  */
 #include "preload/wrong_free.h"

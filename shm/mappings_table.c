@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the table of mapped memory holds, and the counts (mappings_table.h). In hooks, any thread,
- * under the lock. An entry that was taken has the flag LEAVING, by which readers skip it, until it
- * is gone or back.
+ * The contents of the table of mapped memory, and the counts (mappings_table.h). In hooks, any
+ * thread, under the lock. An entry that was taken has the flag LEAVING, by which readers skip it,
+ * until it is freed or put back.
  */
 #include "shm/mappings_table.h"
 

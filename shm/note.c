@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Notes (note.h). A writer takes a number, and with it a record, which it marks as being written
- * until its number is there. Should another be a whole lap ahead meanwhile, one of both is lost.
+ * until it stores the number there. If another writer is a whole lap ahead meanwhile, one of the
+ * two notes is lost.
  */
 #include "shm/note.h"
 

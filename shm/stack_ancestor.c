@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stacks that the tree has no room for (stack_ancestor.h). Runs inside hooks, on any thread; edge
+ * Stacks for which the tree has no room (stack_ancestor.h). Runs inside hooks, on any thread; edge
  * SITE of shm/layout.h. A node's `site` names its own site, or that of the ancestor that was chosen
  * for it. It never changes again, so each node is searched from only once.
  */
