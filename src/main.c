@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heaptop: reads the options, and chooses what does what they ask for. */
+/* heaptop: reads the options, and calls the code that carries them out. */
 #include <locale.h>
 #include <signal.h>
 #include <sys/ioctl.h>

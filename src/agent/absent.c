@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the small agent does without, in place of the modules of these names: symbols (the roots of
- * its leak scans get the plain names that src/leak/analysis makes, and blocks no classes), stacks
- * of programs at their end, which it never scans, and names of users. Any thread.
+ * Replaces modules that the small agent lacks: symbols (the roots of its leak scans get the plain
+ * names that src/leak/analysis makes, and blocks no classes), stacks of programs at their end,
+ * which it never scans, and names of users. Any thread.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * heaptop-agent: the side beside the program as a small static program, for machines that have
- * neither curses nor libdw, and little room. It serves a process that is recorded already; heaptop
+ * heaptop-agent: the agent as a small static program, for machines that have neither curses nor
+ * libdw, and little memory. It serves a process that is recorded already; heaptop
  * itself also starts and attaches. Main thread.
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Attaching and detaching (attach.h): the steps, in order. What is left when one of them fails, or
- * the viewer is killed, can be read in the process itself (attach_state_of), and the next call of
- * attach_begin or attach_end begins by setting it right.
+ * Attaching and detaching (attach.h): the steps, in order. If one of them fails, or the viewer is
+ * killed, the process itself shows what was left (attach_state_of), and the next call of
+ * attach_begin or attach_end cleans that up first.
  */
 #include "src/attach/attach.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Detaching (leave.h). When the jumps are out, threads that were in the library come out of it by
+ * Detaching (leave.h). Once the jumps are removed, threads that were in the library leave it by
  * themselves, within moments or when a call that they record ends. A thread that a signal handler
- * took out of a hook by longjmp seems to be inside for ever, but nothing on its stack leads back.
+ * took out of a hook by longjmp seems to stay inside for ever, but nothing on its stack leads
+ * back.
  */
 #include "src/attach/leave.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Catching a thread at its allocator's entry (park.h). The pad is mapped by system calls of any
- * thread; it stays, inert, and the next viewer finds it by what it says of itself.
+ * Catching a thread at its allocator's entry (park.h). Any thread of the process makes the system
+ * calls that map the pad; the pad stays, unused, and the next viewer finds it by its
+ * identification.
  */
 #include "src/attach/park.h"
 

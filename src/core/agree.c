@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether a segment is that of a core's process (agree.h): its pid, when it began, where the
- * library says that its own data are (a new image of the same process has them elsewhere), and the
+ * Whether a segment belongs to a core's process (agree.h): compares the pid, the start time, the
+ * address of the library's own data (which differs in a new image of the same process), and the
  * modules: paths, addresses, build-ids.
  */
 #include "src/core/agree.h"

@@ -10,8 +10,8 @@
  *   + BLOCKS, - BLOCKS                     one more, one less
  *   c MILLISECONDS                         the time
  *
- * heaptrack 1.4, src/analyze/accumulatedtracedata.cpp. It compresses files by its own; these are
- * plain, or compressed by whoever writes them. One thread.
+ * heaptrack 1.4, src/analyze/accumulatedtracedata.cpp. heaptrack compresses files itself; these
+ * are plain, or compressed by the code that writes them (packed_file.c). One thread.
  */
 #include <inttypes.h>
 #include <stdlib.h>

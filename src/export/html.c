@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One self-contained HTML file: timeline, zoomable icicle, table. The page is
- * src/export/html_page, which the assembler puts into the program as it is; here is what it draws:
- * the sites as JSON. All text of the program stands in that JSON, without a '<' that could end it,
- * or is escaped. A content security policy keeps the page from loading anything and from running
- * scripts but its own.
+ * src/export/html_page, which the assembler includes in the program unchanged; this file writes
+ * the data that it draws: the sites as JSON. All text from the recorded program is in that JSON,
+ * without a '<' that could end it, or is escaped. A content security policy keeps the page from
+ * loading anything and from running scripts but its own.
  */
 #include <stdio.h>
 #include <stdlib.h>

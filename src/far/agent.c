@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The side beside the program (agent.h). */
+/* The agent, on the program's machine (agent.h). */
 #include "src/far/agent.h"
 
 #include <errno.h>

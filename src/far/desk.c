@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The side before the user (desk.h). */
+/* The desk, on the user's machine (desk.h). */
 #include "src/far/desk.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The way to an agent (peer.h). */
+/* Reaching an agent (peer.h). */
 #include "src/far/peer.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the desk has (shadow.h): the segment in chunks, those without anything left out. */
+/* The agent's copy of the desk's data (shadow.h): the segment in chunks, without the empty ones. */
 #include "src/far/shadow.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Finds a process by its own description, its mapped files or its parent (proc.h). A process in
- * another pid namespace (a container) has another pid there than here; a search of /proc finds it.
+ * another pid namespace (a container) has a different pid there; a search of /proc finds it.
  * Main thread.
  */
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What was live at the peak (at_peak.h). A counter that had saved nothing in the epoch when its
- * saved values were read had counted nothing in it either, when it was copied before: so the copy
- * is of the peak. Main thread.
+ * What was live at the peak (at_peak.h). The counters are copied first, and their saved values
+ * read afterwards. A counter that had not saved anything in the epoch by then had not counted
+ * anything in it when it was copied: so the copy is as of the peak. Main thread.
  */
 #include "src/read/at_peak.h"
 

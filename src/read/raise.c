@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Words of the header that program and viewers raise at the same time (segment.h). To read, compare
- * and write would set a word back that another has raised in between, so it is mapped and raised
- * atomically. Whoever cuts the file short then gives this thread a SIGBUS, which ends the attempt
- * and nothing else. Main thread.
+ * Words of the header that program and viewers raise at the same time (segment.h). Reading,
+ * comparing and writing could lower a word that another process has raised in between, so the
+ * word is mapped and raised atomically. If the file is cut short meanwhile, this thread gets a
+ * SIGBUS, which ends only this attempt. Main thread.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Constants that two rooms define, because neither may include the other, are the same. Only this
- * room may include both. No code.
+ * Asserts that constants which two rooms define, because neither may include the other, are
+ * equal. Only this room may include both. No code.
  */
 #include <assert.h>
 

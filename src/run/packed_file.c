@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output that is compressed as its file's name says (packed_file.h). */
+/* Output that is compressed according to its file's name (packed_file.h). */
 #include "src/run/packed_file.h"
 
 #include <errno.h>

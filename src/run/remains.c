@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a program leaves (remains.h). Main thread. */
+/* Messages about a program when heaptop ends (remains.h). Main thread. */
 #include "src/run/remains.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The side beside the program (serve_command.h). */
+/* --serve, on the program's machine (serve_command.h). */
 #include "src/run/serve_command.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What leak scans came to (scan_outcome.h). */
+/* Outcomes of leak scans (scan_outcome.h). */
 #include "src/scan/scan_outcome.h"
 
 #include <errno.h>

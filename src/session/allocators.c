@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Allocators that the program brings along (allocators.h). */
+/* Allocators inside the program (allocators.h). */
 #include "src/session/allocators.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says of itself (said.h). */
+/* The program's notes through heaptop.h (said.h). */
 #include "src/session/said.h"
 
 #include <inttypes.h>

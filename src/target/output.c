@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A program's terminal from our side (output.h): bytes to and from it. */
+/* The viewer's side of a program's terminal (output.h): bytes to and from it. */
 #include "src/target/output.h"
 
 #include <errno.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Calls in another process (remote.h). We see their end by the system call that __restore_rt makes,
- * and stop the thread at its entry. The order of the steps is such that a thread that goes on by
- * itself after any of them is right: the way there is made before the thread is sent it, signals
- * are blocked last and unblocked first, and registers are set at once or not at all.
+ * Calls in another process (remote.h). The viewer notices the end of a call by the system call
+ * that __restore_rt makes, and stops the thread at its entry. The steps are ordered so that a
+ * thread which continues by itself after any of them is correct: the frame is written before the
+ * thread is pointed at it, signals are blocked last and unblocked first, and all registers are
+ * set at once or not at all.
  *
- * The kernel's own sigreturn is not let happen, because it forgets how to restart a wait with a
- * time limit (restart_syscall(2)). If we are killed it does happen, and such a wait ends with
- * EINTR.
+ * The kernel's own sigreturn is prevented, because it loses the information to restart a wait
+ * with a time limit (restart_syscall(2)). If the viewer is killed, sigreturn does happen, and
+ * such a wait ends with EINTR.
  */
 #include "src/trace/remote.h"
 

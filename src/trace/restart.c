@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Restarting system calls that a stop has cut off (restart.h), as the kernel of each architecture
- * lets it be done. */
+/* Restarts system calls that a stop has interrupted (restart.h), in the way that the kernel of
+ * each architecture allows. */
 #include "src/trace/restart.h"
 
 #include <errno.h>
