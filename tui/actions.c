@@ -226,8 +226,9 @@ void action_kinds(struct ui *ui, int arg, int key)
 
 	if (!action_has_kinds(ui)) {
 		ui_message(ui, "%s",
-			ui_moment(ui) == SNAP_NOW ? "the program has mapped no memory itself"
-						  : "mapped memory is recorded only as of now");
+			ui_moment(ui) == SNAP_NOW || ui->current->totals.has_mapped
+				? "the program has mapped no memory itself"
+				: "mapped memory is not recorded for this moment");
 		return;
 	}
 	ui->kinds = kinds_next(ui->current, ui->current->kinds);

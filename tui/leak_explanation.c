@@ -318,16 +318,16 @@ static void say_through(struct leak_explanation *w, const struct ui *ui,
 	uint32_t nearest = b->nthrough / 2;
 
 	if (is_lost && b->nthrough > 1)
-		say(w, STYLE_DIM, "    every way to it, all of them lost, goes through");
+		say(w, STYLE_DIM, "    every path to it goes through these lost blocks");
 	if (is_lost && b->nthrough > 1)
 		say_steps(w, ui, b->through + 1, b->nthrough - 1,
 			b->nthrough > nearest ? b->nthrough - 1 - nearest : 0, b->through_left_out);
 	if (is_lost)
 		return;
 	if (b->retained.blocks && b->nthrough == 0)
-		say(w, STYLE_DIM, "    held by several roots: no one of them keeps it alive alone");
+		say(w, STYLE_DIM, "    held by several roots: none of them alone keeps it alive");
 	if (b->nthrough > 0)
-		say(w, STYLE_DIM, "    every way from the roots goes through");
+		say(w, STYLE_DIM, "    every path from the roots goes through");
 	say_steps(w, ui, b->through, b->nthrough, b->nthrough - nearest, b->through_left_out);
 }
 

@@ -532,7 +532,7 @@ void map_panes_draw(struct ui *ui)
 		draw_text(p.account_y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			m ? m->account.why
 			: ui->shown && ui->shown->processes
-				? "a map is of one process: choose it in the list (p)"
+				? "the map shows a single process: choose it in the list (p)"
 				: "reading the address space");
 		return;
 	}

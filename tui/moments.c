@@ -59,7 +59,7 @@ static const struct timeline *past_of(struct ui *ui)
 	const struct timeline *t = ui_timeline(ui);
 
 	if (!t)
-		ui_message(ui, "nothing of the past is kept");
+		ui_message(ui, "no history is kept");
 	return t;
 }
 

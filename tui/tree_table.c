@@ -37,8 +37,8 @@
 	{                                                                                          \
 		{ "TOTAL", 6, true, 0, "live bytes in B" },                                        \
 			{ "%", 5, true, 84, "share of the root's live bytes" },                    \
-			{ "DELTA", 7, true, 0, "what B has more of the compared figure than A" },  \
-			{ "NEW", 7, true, 62, "what B has more of live blocks than A" },           \
+			{ "DELTA", 7, true, 0, "the compared figure in B minus that in A" },       \
+			{ "NEW", 7, true, 62, "live blocks in B minus those in A" },               \
 			{ title, 0, false, 0, "the functions, each below its caller" },            \
 			{ "FILE:LINE", 18, false, 92, "line in the function, if only one" },       \
 			{ "OF ROOT", 10, false, 116, "share of the root as a bar" },               \

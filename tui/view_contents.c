@@ -23,10 +23,10 @@
 enum { BY_COPIES, BY_SHARE, BY_EQUAL, BY_ZEROS, BY_TAILS, BY_READ, BY_NAME };
 
 static const struct table_column contents_columns[] = {
-	{ "COPIES", 7, true, 0, "bytes in blocks that equal another block in all bytes" },
+	{ "COPIES", 7, true, 0, "bytes in blocks with the same contents as another block" },
 	{ "%", 5, true, 50, "their share of the call site's bytes" },
 	{ "EQUAL", 7, true, 60, "number of these blocks" },
-	{ "ZEROS", 7, true, 0, "bytes in blocks of nothing but zeros" },
+	{ "ZEROS", 7, true, 0, "bytes in blocks that contain only zeros" },
 	{ "TAILS", 7, true, 0, "zeros at the ends of blocks: 64 bytes or more, or half a block" },
 	{ "BYTES", 7, true, 76, "all bytes of the call site's blocks at the scan" },
 	{ "CALL SITE", 0, false, 0, "the function that allocated them" },

@@ -349,7 +349,7 @@ void view_events_show(struct ui *ui, int arg, int key)
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->events_follow || !ui_program_runs(ui))
-		ui_message(ui, "no program runs here whose events could be followed");
+		ui_message(ui, "no running program to follow events of");
 	else if (ui_moment(ui) != SNAP_NOW)
 		ui_message(ui, "events are followed as they happen; F returns to LIVE");
 	else if (ui->source->events_follow(ui->source->ctx, ui->detail.site, text, sizeof(text)) !=

@@ -236,7 +236,7 @@ static const char *empty_text(const struct ui *ui)
 {
 	if (!ui->current)
 		return "waiting for the first snapshot";
-	return ui->current->wrong ? "no wrong frees" : "wrong frees are not known of this moment";
+	return ui->current->wrong ? "no wrong frees" : "wrong frees are not known for this moment";
 }
 
 static void head_draw(const struct ui *ui, int y)

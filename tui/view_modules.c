@@ -56,7 +56,7 @@ static const struct table_column since_columns[] = {
 };
 static const struct table_column diff_columns[] = {
 	{ "LIVE", 6, true, 0, "live bytes in B" },
-	{ "DELTA", 7, true, 0, "what B has more of the compared figure than A" },
+	{ "DELTA", 7, true, 0, "the compared figure in B minus that in A" },
 	{ "SITES", 6, true, 56, "number of its call sites" },
 	{ "MODULE", 0, false, 0, "the object file" },
 };

@@ -143,7 +143,7 @@ void view_output_give(struct ui *ui, int arg, int key)
 	static const char back[] = { KEY_CTRL(']') };
 
 	if (!ui->source->output_type || !ui_program_runs(ui)) {
-		ui_message(ui, "the program has ended, and reads nothing");
+		ui_message(ui, "the program has ended and reads no input");
 		return;
 	}
 	if (key == KEY_CTRL(']') && ui->output.just_back)

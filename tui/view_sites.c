@@ -286,7 +286,7 @@ static void sites_draw_empty(const struct ui *ui)
 	const char *why =
 		!ui->shown ? "waiting for the first snapshot"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive && ui_moment(ui) != SNAP_NOW
-			? "live blocks by thread are known only of now: F returns there"
+			? "live blocks by thread are known only for the present: F returns to it"
 		: ui->group.by == GROUP_THREAD && ui->shown->kinds
 			? "threads are counted in the heap only: M shows it, g groups otherwise"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive
@@ -368,7 +368,7 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 				: " that match",
 		units_bytes(bytes, sum), units_percent(percent, sum, ui->shown->totals.live_bytes),
 		ui_moment(ui) != SNAP_NOW && sites_column_shown(ui, COL_AGE)
-			? "AGE is known only of now"
+			? "AGE is known only for the present"
 		: l->moved ? "> keeps its line"
 			   : "");
 }

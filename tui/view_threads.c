@@ -64,7 +64,7 @@ static unsigned range_off;
 static const struct table range_table = { range_columns, sizeof(range_meanings), NULL, &range_off };
 /* In a diff: the threads of a name, on both sides. */
 static const struct table_column diff_columns[] = {
-	{ "DELTA", 8, true, 0, "what they allocated more in B, in bytes" },
+	{ "DELTA", 8, true, 0, "bytes allocated in B minus those in A" },
 	{ "ALLOC A", 8, true, 0, "bytes they allocated in A" },
 	{ "ALLOC B", 8, true, 0, "the same in B" },
 	{ "ALLOCS A", 8, true, 64, "blocks they allocated in A" },
@@ -404,9 +404,10 @@ static void threads_draw(struct ui *ui)
 		(unsigned)ui->layout.width);
 	if (!l->count)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			!ui->shown	       ? "waiting for the first snapshot"
-			: ui->shown->processes ? "threads are of one process: choose it in the "
-						 "list (p)"
+			!ui->shown ? "waiting for the first snapshot"
+			: ui->shown->processes
+				? "threads belong to a single process: choose it in the "
+				  "list (p)"
 			: ui->shown->kinds == KINDS_MAPPED || ui->shown->kinds == KINDS_POOL
 				? "threads are counted in the heap only: M shows it"
 				: "no thread has allocated yet");
@@ -424,11 +425,12 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s-%s of %s thread%s that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
 			units_plural(l->count),
-			threads_compared(ui)	    ? "A and B, by name"
-			: threads_ranged(ui)	    ? "what each did in the range"
-			: ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
-			: ui_moment(ui) == SNAP_NOW ? "counting live blocks"
-						    : "LIVE by thread is known only of now");
+			threads_compared(ui)   ? "A and B, by name"
+			: threads_ranged(ui)   ? "what each did in the range"
+			: ui->shown->has_alive ? "LIVE: its blocks, whoever frees them"
+			: ui_moment(ui) == SNAP_NOW
+				? "counting live blocks"
+				: "LIVE by thread is known only for the present");
 }
 
 static bool threads_matches(const struct ui *ui, const struct filter *f, size_t row)
@@ -452,10 +454,9 @@ static void threads_click(struct ui *ui, int y, int x)
 void view_threads_sites(struct ui *ui, int arg, int key)
 {
 	if (!ui->threads.has_selected || ui_moment(ui) != SNAP_NOW) {
-		ui_message(
-			ui, ui->threads.has_selected
-				    ? "the sites of a thread are known only of now: F returns there"
-				    : "no thread is selected");
+		ui_message(ui, ui->threads.has_selected ? "the sites of a thread are known only "
+							  "for the present: F returns to it"
+							: "no thread is selected");
 		return;
 	}
 	trail_leave(ui, VIEW_SITES, 1);

@@ -131,7 +131,7 @@ TEST(refusals)
 	p.canned.state = SNAP_EXITED;
 	refresh_tick(&p.ui);
 	paper_keys(&p, "E");
-	CHECK(sees("no program runs here") && !sees("E events"));
+	CHECK(sees("no running program to follow events of") && !sees("E events"));
 	paper_close(&p);
 
 	begin(24, 80);

@@ -235,7 +235,7 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	paper_close(&p);
 }
 
-/* What every way goes through is said if one way alone does not say it. */
+/* What every path goes through is shown if a single path does not show it. */
 TEST(what_keeps_a_block_alive)
 {
 	begin_still(60, 120);
@@ -248,10 +248,10 @@ TEST(what_keeps_a_block_alive)
 	CHECK(sees("still reach these 96,593 blocks."));
 	CHECK(sees("They keep alive: 190.7M in 97,000 blocks, themselves included."));
 	CHECK(sees("keeps alive 91.9M"));
-	CHECK(sees("every way from the roots goes through") && sees("quotes (server.c:12)"));
+	CHECK(sees("every path from the roots goes through") && sees("quotes (server.c:12)"));
 	CHECK(sees("reached, from the root down, through"));
 	CHECK(sees("reached, from the root down, only through"));
-	CHECK(sees("held by several roots: no one of them keeps it alive alone"));
+	CHECK(sees("held by several roots: none of them alone keeps it alive"));
 	paper_close(&p);
 }
 
@@ -281,7 +281,7 @@ TEST(why_names_no_way_to_lost_blocks)
 	begin_still(60, 120);
 	scan();
 	paper_keys(&p, "\r");
-	CHECK(sees("definite") && sees("0x7f12a40c1f40") && !sees("every way"));
+	CHECK(sees("definite") && sees("0x7f12a40c1f40") && !sees("every path"));
 	paper_close(&p);
 }
 

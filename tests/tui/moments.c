@@ -335,7 +335,11 @@ TEST(views_of_now_say_that_they_are)
 	CHECK(sees("a scan reads the program as it is now"));
 	CHECK_INT(p.canned.leaks.state.phase, LEAKS_IDLE);
 	paper_keys(&p, "FPgt");
-	CHECK(sees("known only of now"));
+	CHECK(sees("known only for the present"));
+	paper_keys(&p, "M");
+	CHECK(sees("mapped memory is not recorded for this moment"));
+	paper_keys(&p, "F,M");
+	CHECK(sees("the program has mapped no memory itself"));
 	paper_close(&p);
 }
 
@@ -395,7 +399,7 @@ TEST(without_a_past_all_is_as_before)
 	paper_draw(&p);
 	CHECK_INT(p.ui.layout.history_height, 1);
 	paper_keys(&p, ",");
-	CHECK(is_live() && sees("nothing of the past is kept"));
+	CHECK(is_live() && sees("no history is kept"));
 	paper_keys(&p, "()^J'\"s");
 	CHECK(is_live());
 	p.source.timeline = NULL;

@@ -207,7 +207,7 @@ TEST(a_recording_without_a_past_in_memory)
 	CHECK(sees("rec 5.0M") && !sees("history"));
 	CHECK_INT(p.ui.layout.history_height, 1);
 	paper_keys(&p, ",");
-	CHECK(is_live() && sees("nothing of the past is kept"));
+	CHECK(is_live() && sees("no history is kept"));
 	paper_close(&p);
 }
 
