@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Refusals (check.h): all that can be known of a process by looking. Sources: proc(5).
+ * Refusals (check.h): everything that can be determined about a process without touching it.
+ * Sources: proc(5).
  */
 #include "src/attach/check.h"
 
@@ -35,7 +36,8 @@ struct subject {
 __attribute__((format(printf, 3, 4))) static int refuse(
 	struct subject *s, int rc, const char *format, ...)
 {
-	int n = snprintf(s->message, ATTACH_MESSAGE_MAX, "%d cannot be attached to: ", (int)s->pid);
+	int n = snprintf(
+		s->message, ATTACH_MESSAGE_MAX, "process %d cannot be attached to: ", (int)s->pid);
 	va_list ap;
 
 	va_start(ap, format);
@@ -52,13 +54,13 @@ static int by_state(struct subject *s)
 	char path[PATH_MAX_HERE];
 
 	if (rc == 0 && (s->proc.flags & FLAG_KTHREAD) != 0)
-		return refuse(s, -ENOTSUP, "it is a thread of the kernel");
+		return refuse(s, -ENOTSUP, "it is a kernel thread");
 	if (rc == -ESRCH)
 		return refuse(s, rc, "there is no such process, or it has ended");
 	if (rc != 0)
 		return refuse(s, rc, "%s", strerror(-rc));
 	if (s->pid == getpid())
-		return refuse(s, -ENOTSUP, "that is this heaptop");
+		return refuse(s, -ENOTSUP, "it is this heaptop itself");
 	if (s->proc.state == 'T')
 		return refuse(s, -EBUSY, "it is stopped; continue it first (kill -CONT %d, or fg)",
 			(int)s->pid);

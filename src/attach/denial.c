@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why a process cannot be traced (denial.h). Where several reasons are possible, the first is one
- * that certainly holds.
+ * Why a process cannot be traced (denial.h). Where several reasons are possible, the first one
+ * given certainly holds.
  */
 #include "src/attach/denial.h"
 
@@ -11,7 +11,7 @@
 
 #define SCOPE "/proc/sys/kernel/yama/ptrace_scope"
 
-/* A module for security, by what is known of it. */
+/* A Linux security module forbids it. */
 static void explain_policy(const struct denial_facts *f, char *text, size_t size)
 {
 	const char *user = f->euid == 0 ? " even to root" : "";
@@ -24,8 +24,7 @@ static void explain_policy(const struct denial_facts *f, char *text, size_t size
 	else if (f->label[0])
 		snprintf(text, size,
 			"a security policy forbids it%s: this heaptop is confined by \"%s\"; run "
-			"it "
-			"outside of that",
+			"it unconfined",
 			user, f->label);
 	else if (f->its_label[0])
 		snprintf(text, size,
@@ -43,7 +42,7 @@ static void explain_to_root(const struct denial_facts *f, char *text, size_t siz
 {
 	if (!f->may_trace)
 		snprintf(text, size,
-			"this root may not trace (it has no CAP_SYS_PTRACE, as in a container); "
+			"root lacks CAP_SYS_PTRACE here, as in a container; "
 			"start the container with --cap-add=SYS_PTRACE, or run heaptop outside");
 	else if (f->apart)
 		snprintf(text, size,
@@ -56,7 +55,7 @@ static void explain_to_root(const struct denial_facts *f, char *text, size_t siz
 static void explain_to_user(const struct denial_facts *f, char *text, size_t size)
 {
 	if (f->owner != f->uid)
-		snprintf(text, size, "it is another user's; run heaptop as root");
+		snprintf(text, size, "it belongs to another user; run heaptop as root");
 	else if (f->private)
 		snprintf(text, size,
 			"it protects itself, or was given privileges (it is not dumpable); run "
@@ -65,7 +64,7 @@ static void explain_to_user(const struct denial_facts *f, char *text, size_t siz
 		snprintf(text, size, "it is in another user namespace; run heaptop as root");
 	else if (f->scope == 1)
 		snprintf(text, size,
-			"this system lets a user trace only what he has started (" SCOPE
+			"this system lets users trace only their own children (" SCOPE
 			" is 1); run heaptop as root, or: sudo sysctl kernel.yama.ptrace_scope=0");
 	else if (f->scope == 2)
 		snprintf(text, size,
@@ -79,7 +78,7 @@ void denial_explain(const struct denial_facts *f, char *text, size_t size)
 {
 	if (f->scope == 3)
 		snprintf(text, size,
-			"this system lets nobody trace a process until it is started again (" SCOPE
+			"this system forbids tracing until it is rebooted (" SCOPE
 			" is 3); start the program with heaptop");
 	else if (f->euid == 0)
 		explain_to_root(f, text, size);

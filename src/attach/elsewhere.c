@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Attaching where it is not supported (attach.h): functions of a running program are patched, and
- * its threads are sent into calls, by code that is written for x86-64. There this file is not
- * built; elsewhere it is all of this folder that is.
+ * Attaching where it is not supported (attach.h): the code that patches functions of a running
+ * program and makes its threads call functions is written for x86-64. On x86-64 this file is not
+ * built; on other machines it is the only file of this folder that is.
  */
 #include "src/attach/attach.h"
 
@@ -12,7 +12,8 @@
 static int refuse(pid_t pid, char *message)
 {
 	snprintf(message, ATTACH_MESSAGE_MAX,
-		"%d cannot be attached to: it was not started with heaptop, and a program that "
+		"process %d cannot be attached to: it was not started with heaptop, and a program "
+		"that "
 		"runs "
 		"already can be recorded only on x86-64; start it with heaptop",
 		(int)pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Into the process (enter.h): stop, prove a thread, let the others go, and have that one load the
- * library and call it; then stop once more for the jumps.
+ * Entering the process (enter.h): stop it, prove a thread, release the others, and make that
+ * thread load the library and call it; then stop once more for the jumps.
  */
 #include "src/attach/enter.h"
 
@@ -95,7 +95,8 @@ static int library_ask(struct attach_job *j, struct trace_remote *r, const struc
 
 	if (!function || !attach_process_read(&j->process, a))
 		return attach_phase_refuse(j, -EPROTO,
-			"its libheaptop.so is of another version of heaptop; restart the program");
+			"its libheaptop.so is from another version of heaptop; restart the "
+			"program");
 	rc = request_make(j, o, a);
 	if (rc != 0)
 		return attach_phase_refuse(j, rc, "a path is too long");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From one stop to the next (phase.h). */
+/* Phases of attaching and detaching (phase.h). */
 #include "src/attach/phase.h"
 
 #include <dirent.h>
@@ -183,8 +183,8 @@ int attach_phase_tell(struct attach_job *j, const char *format, ...)
 
 int attach_phase_refuse(struct attach_job *j, int rc, const char *format, ...)
 {
-	int n = snprintf(
-		j->message, ATTACH_MESSAGE_MAX, "%d cannot be attached to: ", (int)j->process.pid);
+	int n = snprintf(j->message, ATTACH_MESSAGE_MAX,
+		"process %d cannot be attached to: ", (int)j->process.pid);
 	va_list ap;
 
 	va_start(ap, format);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known of a process that is attached to (process.h). */
+/* Collects the facts about a process that heaptop attaches to (process.h). */
 #include "src/attach/process.h"
 
 #include <dirent.h>
@@ -61,21 +61,24 @@ static int understand(struct attach_process *p, char *message)
 {
 	if (p->library && p->at == 0) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"%d cannot be attached to: its libheaptop.so is of another version of "
+			"process %d cannot be attached to: its libheaptop.so is from another "
+			"version of "
 			"heaptop; restart the program",
 			(int)p->pid);
 		return -EPROTO;
 	}
 	if (!p->libc || !p->loader) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"%d cannot be attached to: it does not use glibc; nothing can be loaded "
+			"process %d cannot be attached to: it does not use glibc; nothing can be "
+			"loaded "
 			"into it",
 			(int)p->pid);
 		return -ENOTSUP;
 	}
 	if (!trace_remote_code_find(&p->code, &p->image, p->libc)) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"%d cannot be attached to: its C library (%s) is not one that heaptop "
+			"process %d cannot be attached to: its C library (%s) is not one that "
+			"heaptop "
 			"understands; start the program with heaptop",
 			(int)p->pid, trace_image_name(p->libc->map));
 		return -ENOTSUP;
@@ -95,7 +98,7 @@ int attach_process_open(struct attach_process *p, pid_t pid, char *message)
 		rc = attach_process_renew(p);
 	if (rc != 0)
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"%d cannot be attached to: its memory cannot be read: %s", (int)pid,
+			"process %d cannot be attached to: its memory cannot be read: %s", (int)pid,
 			strerror(-rc));
 	else
 		rc = understand(p, message);

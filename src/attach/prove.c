@@ -156,7 +156,7 @@ static const char *program_judge(const struct attach_prove *p, uint64_t pc)
 	if (m == process->loader)
 		return "in the loader";
 	if (m == process->library)
-		return "in our library";
+		return "in libheaptop.so";
 	if (m != process->image.module && trace_image_symbol(&process->image, m, "malloc", &s))
 		return "in an allocator";
 	return NULL;
@@ -179,7 +179,7 @@ static const char *wait_judge(const struct attach_prove *p, uint64_t pc)
 		if (pc >= p->wait[i].at && pc < p->wait[i].end)
 			return p->wait[i].locks && p->own ? "perhaps waiting in its allocator"
 							  : NULL;
-	return "not in a wait that is known";
+	return "not in a known wait";
 }
 
 /* The word at `next` + the 32 bits at `at`, which end at `next`. 0: not readable. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What there was before the recording (before.h). */
+/* Blocks from before the recording (before.h). */
 #include "src/leak/before.h"
 
 #include <errno.h>
@@ -282,7 +282,7 @@ static int known_or_publish(struct search *s)
 
 	if (rc == 0 && s->before.site == 0) {
 		snprintf(s->access.message, TRACE_MESSAGE_MAX,
-			"%d was recorded from its start: there is nothing from before",
+			"process %d was recorded from its start: there is nothing from before",
 			(int)s->access.pid);
 		return -ENOENT;
 	}
@@ -325,7 +325,7 @@ int leak_before_publish(struct read_segment *segment, pid_t pid, struct leak_pro
 	free(s);
 	out->find_ns = clock_monotonic_ns() - start_ns;
 	if (rc != 0 && !*message)
-		snprintf(message, TRACE_MESSAGE_MAX, "the heap of %d cannot be read: %s", (int)pid,
-			strerror(-rc));
+		snprintf(message, TRACE_MESSAGE_MAX, "the heap of process %d cannot be read: %s",
+			(int)pid, strerror(-rc));
 	return rc;
 }

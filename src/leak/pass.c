@@ -309,7 +309,7 @@ void *leak_pass_read(void *ctx)
 	s->rc = continued(s, s->rc);
 	finish(s);
 	if (s->rc != 0 && s->rc != -ECANCELED && !*s->access.message)
-		snprintf(s->access.message, TRACE_MESSAGE_MAX, "%d cannot be scanned: %s",
+		snprintf(s->access.message, TRACE_MESSAGE_MAX, "process %d cannot be scanned: %s",
 			(int)s->request->pid, strerror(-s->rc));
 	return NULL;
 }

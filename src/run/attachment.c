@@ -150,7 +150,7 @@ static int attach(const struct attachment *a, pid_t pid, const struct prepared *
 	rc = attach_begin(pid, &options, &pauses, message);
 	if (rc == 0) {
 		pauses_add(facts, &pauses);
-		attach_progress_say(&progress, "finding what it had before");
+		attach_progress_say(&progress, "finding its older blocks");
 		before_find(a, pid, prepare_path(p), facts);
 	}
 	attach_progress_end(&progress);
@@ -245,7 +245,7 @@ static int outside_open(struct attachment *a, const char *reason)
 	return 0;
 }
 
-/* Without "12 cannot be attached to: " in front. */
+/* Without "process 12 cannot be attached to: " in front. */
 static const char *bare(const char *message)
 {
 	static const char *const fronts[] = { " cannot be attached to: ", "): " };
@@ -281,8 +281,7 @@ static int first_attach(struct attachment *a, const char *unfound)
 		return failure_print(unfound);
 	if (rc && signals_pending()) {
 		snprintf(message, sizeof(message),
-			"attaching to process %d was given up: it is as it was",
-			(int)a->options->pid);
+			"gave up attaching to process %d: it is unchanged", (int)a->options->pid);
 		return failure_print(message);
 	}
 	if (rc)

@@ -91,8 +91,9 @@ int detaching_say(const struct detaching *d, pid_t pid, char *msg, size_t cap)
 		snprintf(who, sizeof(who), "process %d", (int)d->last);
 	else
 		snprintf(who, sizeof(who), "%u processes", d->done);
-	snprintf(msg, cap, "detached from %s: %u pause%s, the longest %s; %s stays there, inert",
-		who, d->pauses.pauses, units_plural(d->pauses.pauses),
+	snprintf(msg, cap,
+		"detached from %s: %u pause%s, the longest %s; %s stays loaded there, unused", who,
+		d->pauses.pauses, units_plural(d->pauses.pauses),
 		units_duration(longest, d->pauses.longest_ns), units_bytes(stays, d->stays));
 	return 0;
 }

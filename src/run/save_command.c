@@ -20,7 +20,8 @@ static void saved_print(const struct options *o, const struct leak_saved *saved)
 	printf("saved %s: %s of memory and holes, the program was stopped for %s\n", o->save,
 		units_bytes(bytes, saved->bytes), units_duration(stop, saved->access.stop_ns));
 	if (saved->access.no_copy[0])
-		printf("it stood still until all was written: %s\n", saved->access.no_copy);
+		printf("the program was stopped until the file was complete: %s\n",
+			saved->access.no_copy);
 	if (saved->unread_bytes > 0)
 		printf("%s could not be read\n", units_bytes(unread, saved->unread_bytes));
 }

@@ -280,20 +280,21 @@ static int refusal(pid_t pid, int rc, const char *done, char *message)
 	pid_t tracer = trace_stop_tracer(pid);
 
 	if (rc == -ESRCH)
-		snprintf(message, TRACE_MESSAGE_MAX, "%d cannot be %s: it has ended", (int)pid,
-			done);
+		snprintf(message, TRACE_MESSAGE_MAX, "process %d cannot be %s: it has ended",
+			(int)pid, done);
 	else if (shortage_is(rc))
 		snprintf(message, TRACE_MESSAGE_MAX,
-			"%d cannot be %s: its threads cannot be listed: %s", (int)pid, done,
+			"process %d cannot be %s: its threads cannot be listed: %s", (int)pid, done,
 			strerror(-rc));
 	else if (tracer > 0)
 		snprintf(message, TRACE_MESSAGE_MAX,
-			"%d cannot be %s: it is traced by %d (a debugger "
+			"process %d cannot be %s: it is traced by %d (a debugger "
 			"or strace; end that first)",
 			(int)pid, done, (int)tracer);
 	else
 		snprintf(message, TRACE_MESSAGE_MAX,
-			"%d cannot be %s: no permission to stop it (ptrace: %s; run heaptop "
+			"process %d cannot be %s: no permission to stop it (ptrace: %s; run "
+			"heaptop "
 			"as root, or start the program with it)",
 			(int)pid, done, strerror(-rc));
 	return rc;

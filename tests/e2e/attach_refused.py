@@ -161,7 +161,7 @@ def _():
         raise Skip("needs root, to be another user")
     program = Program(build("one"))
     said = ask(program.pid, "check", preexec_fn=become_nobody)
-    check("another user's; run heaptop as root" in said["message"], said["message"])
+    check("it belongs to another user; run heaptop as root" in said["message"], said["message"])
     program.end()
 
 

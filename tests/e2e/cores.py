@@ -77,7 +77,7 @@ def save():
         live = report_of("-a", str(program.pid))
         before = blocks_of(segment_of(program.pid))
         path, said = saved(program)
-        check("was stopped for" in said and "stood still" not in said, said)
+        check("was stopped for" in said and "was stopped until" not in said, said)
         segment = segment_of(program.pid)
         check_equal(blocks_of(segment), before, "blocks of the segment's file")
         os.rename(segment, segment + ".away")
@@ -97,7 +97,7 @@ def save_otherwise():
         stopped(program)
         live = report_of("-a", str(program.pid))
         path, said = saved(program)
-        check("stood still until all was written" in said, said)
+        check("the program was stopped until the file was complete" in said, said)
         check_same(report_of("-r", path), live)
         os.unlink(path)
     with subprocess.Popen([target("leaks"), "wait"], env=environment(), stdin=subprocess.PIPE,

@@ -89,6 +89,8 @@ def intended():
     check_equal((definite["blocks"], definite["bytes"]), (1, 700), "definite")
     check_equal(rep["leaks"]["indirect"]["blocks"], 0, "indirect")
     check(rep["leaks"]["reachable"]["bytes"] >= 700, "the others are reachable")
+    roots = [row.get("root") for row in rep["leaks"]["held"]["by"]]
+    check("the loader, or heaptop_leak_intended" in roots, str(roots))
 
 
 @case("a scan that the program asks for is made")

@@ -174,7 +174,7 @@ def other_users():
         path, = segment_files()
         os.chmod(segments, 0o755)
         os.chmod(path, 0o644)  # even where it could be read
-        for options, says in ((["-b", "-n", "1", "-a", str(process.pid)], "it is another user's"),
+        for options, says in ((["-b", "-n", "1", "-a", str(process.pid)], "it belongs to another user"),
                               (["-b", "-n", "1", "-r", path], "belongs to another user")):
             done = run([*prefix, HEAPTOP, *options])
             check_equal(done.returncode, 125, "status of %s (%r)" % (options[-2], done.stderr))

@@ -56,7 +56,7 @@ TEST(users_and_processes_that_protect_themselves)
 
 	f.owner = USER + 1;
 	f.scope = 1;
-	CHECK(says(&f, "another user's; run heaptop as root"));
+	CHECK(says(&f, "it belongs to another user; run heaptop as root"));
 	f = own();
 	f.private = true;
 	f.scope = 1;

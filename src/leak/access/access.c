@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The choice among the ways of access (access.h, README.md). */
+/* The choice among the methods of access (access.h, README.md). */
 #include "src/leak/access/access.h"
 
 #include <errno.h>
@@ -32,7 +32,8 @@ static void refusal_add(struct leak_access *a, int rc)
 
 	if (at == 0)
 		at = (size_t)snprintf(a->message, TRACE_MESSAGE_MAX,
-			"%d cannot be scanned: no permission to stop it (run heaptop as root, or "
+			"process %d cannot be scanned: no permission to stop it (run heaptop as "
+			"root, or "
 			"start the program with it)",
 			(int)a->pid);
 	if (rc == 0)
@@ -82,7 +83,8 @@ static int narrow_refuse(struct leak_access *a)
 	if (a->core || !proc_is_narrow(a->pid))
 		return 0;
 	snprintf(a->message, TRACE_MESSAGE_MAX,
-		"%d cannot be scanned: it is a 32-bit program, and leak scans are for 64-bit ones",
+		"process %d cannot be scanned: it is a 32-bit program, and leak scans are for "
+		"64-bit ones",
 		(int)a->pid);
 	return -ENOTSUP;
 }
@@ -149,7 +151,7 @@ bool leak_access_retry_in_place(struct leak_access *a)
 	a->copy.lost = false;
 	a->report->copied = false;
 	snprintf(a->report->no_copy, sizeof(a->report->no_copy), "%s",
-		a->copy.headroom.ended ? "memory got short, so the copy was ended"
+		a->copy.headroom.ended ? "memory ran short, so the copy was ended"
 				       : "the copy was killed before it was read");
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the ways of access share (access_ops.h). */
+/* Code that the methods of access share (access_ops.h). */
 #include "src/leak/access/access_ops.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ int leak_access_ops_image_check(struct leak_access *a)
 		if (leak_map_is_segment_of(&a->space.map[i], path))
 			return 0;
 	snprintf(a->message, TRACE_MESSAGE_MAX,
-		"%d cannot be scanned: it called exec, which discarded the recorded heap",
+		"process %d cannot be scanned: it called exec, which discarded the recorded heap",
 		(int)a->pid);
 	return -ESTALE;
 }

@@ -122,7 +122,8 @@ int leak_scan_lock_await(
 		progress->phase = LEAK_STOPPING;
 	if (rc == -EBUSY)
 		snprintf(message, TRACE_MESSAGE_MAX,
-			"%d cannot be scanned: another heaptop (%ld) is scanning it; try again "
+			"process %d cannot be scanned: another heaptop (%ld) is scanning it; try "
+			"again "
 			"when that scan has ended",
 			(int)pid, process_of(tracer_tid));
 	return rc;

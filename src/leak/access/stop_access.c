@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Access to a process that stands still (stop_access.h). */
+/* Access to a stopped process (stop_access.h). */
 #include "src/leak/access/stop_access.h"
 
 #include <errno.h>
@@ -40,10 +40,11 @@ static int last_instant_wait(struct leak_access *a)
 	a->report->at_exit = rc == 0;
 	if (rc == -ESTALE)
 		snprintf(a->message, TRACE_MESSAGE_MAX,
-			"%d was not scanned: it called exec at its end", (int)a->pid);
+			"process %d was not scanned: it called exec at its end", (int)a->pid);
 	else if (rc == -ESRCH)
 		snprintf(a->message, TRACE_MESSAGE_MAX,
-			"%d was not scanned: it ended before it could be stopped", (int)a->pid);
+			"process %d was not scanned: it ended before it could be stopped",
+			(int)a->pid);
 	return rc;
 }
 

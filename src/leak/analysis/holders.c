@@ -196,7 +196,7 @@ static int roots_make(
 		h->roots = LEAK_HOLDERS_NAMED;
 		h->name[LEAK_HOLDERS_START] = NULL;
 		h->name[LEAK_HOLDERS_LOST] = "nothing (lost)";
-		h->name[LEAK_HOLDERS_KEPT] = "the loader's own";
+		h->name[LEAK_HOLDERS_KEPT] = "the loader, or heaptop_leak_intended";
 		rc = words_name(&n, found, root, stop);
 	}
 	if (rc == 0)

@@ -116,7 +116,7 @@ void leak_root_names_text(const struct leak_root_context *f, uint64_t at, char *
 	tls = m ? thread_with(f, at) : 0;
 	tid = m ? thread_of(f, m) : 0;
 	if (!m)
-		snprintf(out, cap, "the loader's own");
+		snprintf(out, cap, "the loader, or heaptop_leak_intended");
 	else if (file)
 		snprintf(out, cap, "data of %.100s at 0x%" PRIx64, file_name(file), vaddr);
 	else if (tls)
