@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Allocators that the program brings along (allocators.h). */
+/* Allocators inside the program (allocators.h). */
 #include "src/export/allocators.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ void allocators_text(struct strbuf *out, const struct snapshot *s)
 {
 	if (s->nallocators == 0)
 		return;
-	strbuf_printf(out, "\nAllocators that the program brings along:\n");
+	strbuf_printf(out, "\nAllocators inside the program:\n");
 	for (size_t i = 0; i < s->nallocators; i++)
 		if (is_first_of_module(s, i))
 			module_text(out, s, i);

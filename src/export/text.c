@@ -226,8 +226,9 @@ static void text_losses(struct strbuf *out, const struct snapshot *s)
 				loss[i].what);
 	}
 	if (t->paused_blocks)
-		strbuf_printf(out, "paused    %s allocations that the program left out\n",
-			units_exact(count, t->paused_blocks));
+		strbuf_printf(out,
+			"paused    %s allocation%s while the program had paused recording\n",
+			units_exact(count, t->paused_blocks), units_plural(t->paused_blocks));
 	if (t->untracked_bytes)
 		strbuf_printf(out, "loss      %s bytes in blocks that could not be recorded\n",
 			units_exact(count, t->untracked_bytes));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scans for a desk (agent_scan.h). The desk fetches what one found, piece by piece, so that ticks
- * come in between. */
+/* Scans for a desk (agent_scan.h). The desk fetches a result piece by piece, so that ticks can be
+ * sent in between. */
 #include "src/far/agent_scan.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ int far_agent_scan_report(struct far_agent_scan *s, struct far_channel *line)
 	if (s->steer->look(s->steer->ctx, &now, &s->found)) {
 		s->runs = false;
 		if (s->found->failed || s->found->len == 0)
-			return refuse(s, line, "no memory for what it found");
+			return refuse(s, line, "no memory for the scan's result");
 		now.state = FAR_SCAN_ENDED;
 		now.bytes = s->found->len;
 	}

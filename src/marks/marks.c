@@ -101,7 +101,7 @@ int marks_take(struct marks *m, const struct marks_of *of, const char *name, cha
 		m->since = m->since ? m->since : m->moments.last->number;
 		return (int)m->moments.last->number;
 	}
-	snprintf(message, MARKS_MESSAGE_MAX, "no mark: %s",
+	snprintf(message, MARKS_MESSAGE_MAX, "not marked: %s",
 		rc == -ESRCH ? "the program has ended" : strerror(-rc));
 	return rc;
 }

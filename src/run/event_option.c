@@ -75,8 +75,8 @@ static void losses_print(const struct event_drain_state *s)
 	if (s->lost > 0)
 		fprintf(stderr,
 			"heaptop: %" PRIu64 " of %" PRIu64
-			" events were lost: the program was faster than their recording, or "
-			"did not know of it (--lossless makes it wait)\n",
+			" events were lost: the program was faster than the recorder, or had "
+			"not noticed it yet (--lossless makes the program wait)\n",
 			s->lost, s->lost + s->events);
 	if (s->unopened > 0)
 		fprintf(stderr,

@@ -53,12 +53,12 @@ int far_processes_choose(struct far_processes *f, uint64_t id, unsigned view, ch
 	f->wanted |= rc == 0 || f->coming == id;
 	if (rc == 0 || f->coming == id)
 		snprintf(msg, READ_MESSAGE_MAX,
-			"its heap is on the way, and is shown once it is here");
+			"its heap is being transferred, and is shown once it has arrived");
 	else if (rc == -EBUSY)
-		snprintf(msg, READ_MESSAGE_MAX, "another process is still on the way");
+		snprintf(msg, READ_MESSAGE_MAX, "another process is still being transferred");
 	else
 		snprintf(
-			msg, READ_MESSAGE_MAX, "asking for this process failed: %s", strerror(-rc));
+			msg, READ_MESSAGE_MAX, "requesting this process failed: %s", strerror(-rc));
 	return rc;
 }
 

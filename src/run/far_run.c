@@ -411,10 +411,10 @@ const char *far_run_link_notice(const struct far_run *f)
 			heard_text(f, text), far_desk_ended(f->desk));
 	else if (far_desk_silent_ns(f->desk) > 0)
 		snprintf(own->notice, sizeof(own->notice),
-			"no answer from %.64s since %s: these are the figures of then",
+			"no answer from %.64s since %s: these are the last figures",
 			far_desk_moment(f->desk, 0)->agent.host, heard_text(f, text));
 	else if (is_coming(f))
-		return "the chosen process's heap is on the way";
+		return "the chosen process's heap is being transferred";
 	else if (f->absent[0])
 		return f->absent;
 	else if (!objects_text(own))

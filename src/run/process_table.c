@@ -515,7 +515,8 @@ static struct visit *visit_find(struct process_table *p, uint64_t id)
 static int all_show(struct process_table *p, char *msg, size_t cap)
 {
 	if (p->far.run) {
-		snprintf(msg, cap, "all as one is shown beside the program only: choose one");
+		snprintf(msg, cap,
+			"the sum of all processes is shown only on their own machine: choose one");
 		return -ENOTSUP;
 	}
 	if (!p->sum)

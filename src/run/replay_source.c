@@ -122,7 +122,7 @@ int replay_source_moment_show(void *screen, const struct moment *m, char *msg, s
 	const struct timeline *t = replay_timeline(s->replay, s->image);
 
 	if (m->kind == SNAP_PEAK && !last_shown(s)->totals.has_at_peak) {
-		snprintf(msg, cap, "the recording does not have what made the peak");
+		snprintf(msg, cap, "the recording lacks the composition of the peak");
 		return -ENODATA;
 	}
 	if (m->kind > SNAP_PEAK && (!t || t->npoints == 0)) {

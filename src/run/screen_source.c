@@ -29,7 +29,7 @@
 #include "src/util/error_hint.h"
 #include "src/util/units.h"
 
-static const char of_one_process[] = "this is done with one process: choose it in the list (p)";
+static const char of_one_process[] = "this requires a single process: choose it in the list (p)";
 
 struct screen_source {
 	struct run *run;
@@ -222,15 +222,17 @@ int screen_source_moment_show(void *screen, const struct moment *m, char *msg, s
 	const struct timeline *kept = histories_timeline(run_past(s->run)->histories, s->now);
 
 	if (m->kind == SNAP_PEAK && process_table_all(s->processes)) {
-		snprintf(msg, cap, "what made the peak is known of one process: choose it (p)");
+		snprintf(msg, cap,
+			"the peak's composition is known only for a single process: choose it (p)");
 		return -ENODATA;
 	}
 	if (m->kind == SNAP_PEAK && !(s->now && s->now->totals.has_at_peak)) {
-		snprintf(msg, cap, "this program's recorder does not keep what made the peak");
+		snprintf(msg, cap,
+			"this program's recorder does not keep the composition of the peak");
 		return -ENODATA;
 	}
 	if (m->kind > SNAP_PEAK && (!kept || kept->npoints == 0)) {
-		snprintf(msg, cap, "nothing is kept of the past (see --history)");
+		snprintf(msg, cap, "no history is kept (see --history)");
 		return -ENODATA;
 	}
 	s->moment = *m;

@@ -65,7 +65,7 @@ int still_source_moment_show(void *screen, const struct moment *m, char *msg, si
 	if (m->kind == SNAP_PEAK && !s->peak) {
 		snprintf(msg, cap, "%s",
 			s->shown->since ? "for a diff of the peaks, use --at peak"
-					: "the report does not have what made the peak");
+					: "the report lacks the composition of the peak");
 		return -ENODATA;
 	}
 	s->at_peak = m->kind == SNAP_PEAK;

@@ -181,7 +181,7 @@ const char *verdict_unscanned(const struct snapshot *s, const struct options *o)
 		(o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || (o->mode == OPTIONS_ATTACH && !o->batch);
 
 	if ((o->fail_on & OPTIONS_FAIL_WRONG) != 0 && !s->totals.has_wrong)
-		return "wrong frees are not known of this moment";
+		return "wrong frees are not known for this moment";
 	return matters && s->leaks ? s->leaks->failed : NULL;
 }
 

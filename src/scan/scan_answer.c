@@ -11,7 +11,7 @@
 #include "src/scan/scan_outcome.h"
 #include "src/util/thread.h"
 
-#define TOO_LARGE "no leak scan: what it found is too large for the other side"
+#define TOO_LARGE "no leak scan: its result is too large to be sent"
 
 struct scan_answer {
 	char *path;

@@ -30,7 +30,7 @@ bool scan_far_take(const struct scan_far *f, int timeout_ms, struct leak_progres
 	if (rc < 0)
 		scan_outcome_fail(o, why);
 	else if (scan_outcome_get(&answer, o) != 0)
-		scan_outcome_fail(o, "no leak scan: what came from there is no result of one");
+		scan_outcome_fail(o, "no leak scan: the other side sent no valid result");
 	return true;
 }
 

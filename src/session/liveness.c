@@ -198,13 +198,13 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 		return "a copy, made while the program ran or after it was killed: up to one "
 		       "live block per thread may be wrong";
 	if (state == SNAP_GONE)
-		return "killed, or went on by exec without the library: up to one live block per "
+		return "killed, or continued by exec without the library: up to one live block per "
 		       "thread may be wrong";
 	if (state == SNAP_EXITED && recorded == HT_STATE_PREPARED)
 		return "no data: the program ran without the library";
 	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)
-		return "the end is missing: exec of a program that cannot be recorded, or no end "
-		       "by exit";
+		return "the end is missing: it executed a program that cannot be recorded, or did "
+		       "not end by exit";
 	if (h->fork_alone && runs)
 		return "the program set a seccomp filter: children that it forks are not recorded";
 	if (h->unrecorded_most == 0 || (runs && h->unrecorded == 0))

@@ -176,9 +176,9 @@ static int why_no_segment(const struct subject *s, char *message)
 	if (s->search->have_ended && s->search->ended.start_ticks == s->proc.start_ticks)
 		return say(message, -ENOENT, s, "it is exiting");
 	return say(message, -ENOENT, s,
-		"it carries the library, but has no segment here: it was forked by clone(2) itself "
-		"or where forks are not followed, it was refused at start (is /dev/shm full?), or "
-		"HEAPTOP_DIR was another");
+		"it carries the library, but has no segment here: it was created by clone(2) or "
+		"under --no-follow-fork, there was no room for a segment (is /dev/shm full?), or "
+		"its HEAPTOP_DIR is another");
 }
 
 static int why_not_started(const struct subject *s, char *message)

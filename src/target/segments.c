@@ -170,9 +170,9 @@ static void unreadable_fill(const struct found *f, struct target_segment *s,
 	s->state = TARGET_UNREADABLE;
 	unfinished_fill(s);
 	if (s->rest) {
-		why = "its maker was killed (heaptop --clean removes it)";
+		why = "its creator was killed (heaptop --clean removes it)";
 	} else if (s->process > 0) {
-		why = "still being made";
+		why = "still being created";
 	} else if (is_over(f, s, id)) {
 		s->rest = true;
 		why = "not readable here, but its process has ended (heaptop --clean removes it)";

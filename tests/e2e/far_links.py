@@ -53,7 +53,7 @@ def dead():
     with leaks() as p:
         shown = played(":save-display %s\n:until no answer from\n" % gone, *via("--dead-file", gone), "-a", str(p.pid),
                        "--no-fetch")
-        check("these are the figures of then" in shown and "main" in shown, shown)
+        check("these are the last figures" in shown and "main" in shown, shown)
 
 
 @case("a connection that ends is said with the time, and what is known stays")

@@ -116,7 +116,7 @@ TEST(a_mark_that_cannot_be_taken_is_said)
 	s = tick();
 	CHECK(s->moments == NULL);
 	CHECK_STR(session_said(session)->unmarked,
-		"the program's mark \"the end\": no mark: the program has ended");
+		"the program's mark \"the end\": not marked: the program has ended");
 	snapshot_unref(s);
 	end();
 }

@@ -355,7 +355,7 @@ TEST(one_in_the_making_is_told_from_what_is_left_of_one)
 	CHECK_INT(l->count, 4);
 	CHECK_INT(listed(l, making)->process, getpid());
 	CHECK(!listed(l, making)->rest && listed(l, gone)->rest);
-	CHECK_STR(listed(l, making)->why, "still being made");
+	CHECK_STR(listed(l, making)->why, "still being created");
 	CHECK(strstr(listed(l, gone)->why, "--clean") != NULL);
 	CHECK(!listed(l, elsewhere)->rest && !listed(l, "heaptop-0123456789abcdef")->rest);
 	/* To make one takes no time. */
