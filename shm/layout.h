@@ -34,9 +34,9 @@
  *   patched     ht_patched[]: functions of allocators inside the program; number 0 is none
  *   mapped      ht_mapped[]: what one site has mapped; number 0 is none
  *   mappings    ht_mapping[]: the ranges of memory that the program has mapped; number 0 is none
- *   notes       ht_note[HT_NOTES]: what the program said through heaptop.h, the latest of it; and
- *               ht_intended[]: leaks that it means to have
- *   wrong frees ht_wrong_frees: frees that the program should not have made
+ *   notes       ht_note[HT_NOTES]: the program's latest notes through heaptop.h; and
+ *               ht_intended[]: its intended leaks
+ *   wrong frees ht_wrong_frees: invalid and mismatched frees
  *   before      ht_before: what the program had allocated before it was recorded
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it;
  *               not in `committed`: each thread that begins to write there populates its ring
@@ -152,28 +152,28 @@
  * Each applied change of the rate is noted (struct ht_rate_change).
  *
  * Timeline: threads write events only while header.events_until is ahead of the clock. A viewer
- * that wants events moves it on from time to time, so that a dead viewer's wish ends by itself. A
- * thread that has never written any has no memory for a ring. An event is written for each block
- * that is counted, and for each free that is: the sums of the events are those of the counters. The
- * ring of slot 0 has many writers. Each takes a number from its head, and ends with a mark that
- * follows from that number and all other words of the record (ht_event_mark).
+ * that wants events advances it from time to time, so that a dead viewer's request expires by
+ * itself. A thread that has never written any has no memory for a ring. An event is written for
+ * each block that is counted, and for each free that is: the sums of the events are those of the
+ * counters. The ring of slot 0 has many writers. Each takes a number from its head, and ends with a
+ * mark that follows from that number and all other words of the record (ht_event_mark).
  *
- * Waiting: one viewer at a time may ask that nothing is overwritten before it was read. It
+ * Waiting: one viewer at a time may request that no event is overwritten before it was read. It
  * publishes how far it has read a ring in ht_thread.ring_tail, and renews header.events_wait, the
- * time until which threads may wait for it, only as long as it makes progress. A thread whose ring
- * is full waits until then, then overwrites; without progress, for HT_RING_WAIT_NS at most. Never
- * waits: a thread in a signal handler, a vfork child, slot 0.
+ * time until which threads may wait for it, only as long as it makes progress. A thread whose
+ * ring is full waits until then, or without progress for at most HT_RING_WAIT_NS, and then
+ * overwrites. A thread in a signal handler, a vfork child and slot 0 never wait.
  *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and
  * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait`,
  * ht_thread.ring_tail, ht_site.ignored and `ignore_round`, and count `notes_taken`; and one that
- * attaches writes ht_before, `before_bytes` and `before_settled`. The viewer that launches it is in
- * `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that is to scan it for
- * leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may
- * watch pages of the live table. Readers copy by pread. A reader may find any word changing under
- * it, and after a kill any unfinished update: it copies, then checks every index against the sizes
- * below.
+ * attaches writes ht_before, `before_bytes` and `before_settled`. The viewer that launches the
+ * program is in `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that
+ * scans the program for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and a
+ * viewer that has stopped it may watch pages of the live table. Readers copy by pread. A reader may
+ * find any word changing under it, and after a kill any unfinished update: it copies, then checks
+ * every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -204,7 +204,7 @@
  *           free; and -> readers: a point before the number of points, an odd sequence before
  *           points move, an even one after
  *   NOTE    note_write -> readers: a note before its number
- *   BEFORE  before_publish -> readers: what there was before its time
+ *   BEFORE  before_publish -> readers: the older blocks before their time
  *   INTEND  note_intend -> readers: a block's address before its time
  *   RATE    sample.c -> readers: the rate of a change before its time
  *   WHY     lifecycle.c -> readers: header.why before its first byte, and that before the state
@@ -315,8 +315,8 @@ struct ht_region {
 /* One for each size bucket, and one for blocks of unknown size. */
 #define HT_BEFORE_CLASSES (HT_SIZE_BUCKETS + 1)
 
-/* Who allocated, or, from HT_FN_FREE to HT_FN_DELETE_ARRAY_ALIGNED, freed wrongly: the pc of a leaf
- * node. Names: ht_function_name(). */
+/* The function that allocated or, from HT_FN_FREE to HT_FN_DELETE_ARRAY_ALIGNED, that freed
+ * wrongly: the pc of a leaf node. Names: ht_function_name(). */
 enum ht_function {
 	HT_FN_NONE,
 	HT_FN_MALLOC,
