@@ -329,7 +329,8 @@ check: tests
 
 # In less than a minute from one changed file: what is quick of all kinds of tests, and each job once.
 QUICK_TESTS := $(UNIT) $(MODEL_TESTS)
-quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,copies crash holders leaks)
+quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,copies crash holders leaks) \
+		$(B)/tests/tools/standin/libheaptop.so $(B)/tests/tools/holds.so
 	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' LINT_CHANGED=1 TESTS='$(QUICK_TESTS)' \
 		tests/run.sh '/tests/(unit|tui|model)/|^tests/(tui|lint)/|^tests/e2e/jobs.py$$'
 
