@@ -164,8 +164,6 @@ static void *object_examine(const struct inner_object *o, bool precedes_us, enum
 		inner_patch_refuse_all(&p, why);
 		return NULL;
 	}
-	if (inner_patch_brings_blocks(&p))
-		segment_extents_narrow(&state_segment);
 	return inner_patch_all(&p);
 }
 

@@ -19,6 +19,9 @@ static_assert(offsetof(struct inner_call, arg) == 256 && offsetof(struct inner_c
 		      offsetof(struct inner_call, r11) == 320 &&
 		      offsetof(struct inner_call, number) == INNER_THUNK_BYTES - 8,
 	"as the thunk saves them");
+static_assert(offsetof(struct inner_call, size) == INNER_THUNK_BYTES - INNER_THUNK_SIZE &&
+		      offsetof(struct inner_call, passed) == INNER_THUNK_BYTES - INNER_THUNK_PASSED,
+	"where reentry_inner_passed looks");
 #endif
 
 static uint64_t argument(const struct inner_call *c, unsigned number)
@@ -79,6 +82,7 @@ static void begin_result(struct inner_call *c, uintptr_t frame, void *old)
 	const struct allocator_rule *r = &c->entry->rule;
 
 	c->size = size_of(c, r);
+	c->passed = 0;
 	c->against = r->when_arg ? argument(c, r->when_arg) : r->when_number;
 	c->result = r->result_arg ? (void *)(uintptr_t)argument(c, r->result_arg) : NULL;
 	c->skips =
@@ -176,6 +180,15 @@ static void *block_of(const struct inner_call *c)
 	return NULL;
 }
 
+/* Blocks of the program's own allocator may lie closer than the next one's, and from the first one
+ * on the live table must reckon with that. An operator new over malloc has none: its block is the
+ * next allocator's, and as large. */
+static void place_note(const struct inner_call *c, const void *p)
+{
+	if (p && c->entry->brings_blocks && (uint64_t)(uintptr_t)p != c->passed)
+		segment_extents_narrow(&state_segment);
+}
+
 static void end_result(struct inner_call *c, uintptr_t frame, void *p)
 {
 	uint32_t function = c->entry->function;
@@ -183,6 +196,7 @@ static void end_result(struct inner_call *c, uintptr_t frame, void *p)
 
 	if (c->entry->rule.size_string && p)
 		size = __builtin_strlen(p) + 1;
+	place_note(c, p);
 	if (c->resizes && p)
 		record_realloc_done(frame, &c->moved, c->old, p, size, function);
 	else if (c->resizes)

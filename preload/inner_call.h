@@ -26,7 +26,9 @@ struct inner_call {
 	uintptr_t busy; /* state_thread.busy */
 	bool resizes, skips;
 	uint8_t was_in_allocator;
-	uint8_t reserved[13];
+	uint8_t reserved[5];
+	uint64_t passed; /* the block of that size that the next allocator gave it meanwhile, or 0
+			  */
 	uint64_t number; /* of the entry; then the address of the function as it was */
 };
 

@@ -184,7 +184,8 @@ static void rule_fill(struct inner_patching *p, const struct inner_symbol *s, st
 	(void)allocator_rule_read(s->name->line, s->name->line_bytes, &e->rule);
 	e->function = function_of(s->name, &e->rule);
 	e->is_operator = s->is_operator;
-	e->is_foreign = is_brought(p, s) && !p->is_next;
+	e->brings_blocks = is_brought(p, s);
+	e->is_foreign = e->brings_blocks && !p->is_next;
 	e->except_start = p->holds_next ? p->object->start : 0;
 	e->except_end = p->holds_next ? p->object->end : 0;
 	e->number = is_brought(p, s) ? add_patched(s->name, p->module, e->function, NULL) : 0;
@@ -289,15 +290,6 @@ void *inner_patch_all(struct inner_patching *p)
 	}
 	jumps_write(!p->pads || inner_memory_seal(p->pads) == 0);
 	return p->pads;
-}
-
-/* Whether it has blocks of an allocator that is not the next one. */
-bool inner_patch_brings_blocks(const struct inner_patching *p)
-{
-	for (unsigned i = 0; i < p->count; i++)
-		if (is_brought(p, &p->symbols[i]))
-			return true;
-	return false;
 }
 
 uint32_t inner_patch_note(const struct inner_name *n, uint32_t module, const char *reason)

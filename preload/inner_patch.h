@@ -26,8 +26,6 @@ struct inner_patching {
 void *inner_patch_all(struct inner_patching *p);
 /* Lists all of them as not recorded, with the reason. */
 void inner_patch_refuse_all(const struct inner_patching *p, const char *reason);
-/* Whether blocks of an allocator that is not the next one come from them. */
-bool inner_patch_brings_blocks(const struct inner_patching *p);
 /* Lists a name as not recorded. */
 uint32_t inner_patch_note(const struct inner_name *n, uint32_t module, const char *reason);
 /* Has the loader's empty function call on_change. */

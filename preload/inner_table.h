@@ -19,7 +19,8 @@ struct inner_entry {
 	const void *pads; /* its module's (inner_memory.h) */
 	bool is_used;
 	bool is_operator; /* or has the code of one: the family of its blocks is not known */
-	bool is_foreign; /* its blocks are not the next allocator's */
+	bool brings_blocks; /* they may be of an allocator that the program brings, */
+	bool is_foreign; /* which is not the next one */
 	bool is_loader; /* the loader's notice of a change; no rule */
 	bool is_hook; /* a hook of ours is called instead; no rule */
 	bool is_fresh; /* its jump is not written yet */

@@ -11,6 +11,10 @@
 #define INNER_THUNK_BYTES 448 /* of struct inner_call, which lies right below the frame */
 #define INNER_THUNK_RETURN                                                                         \
 	(INNER_THUNK_BYTES + 8) /* below the frame: the function's return address */
+/* Below the frame, too: the block's size; and the block of that size that the next allocator gave
+ * the function. */
+#define INNER_THUNK_SIZE   56
+#define INNER_THUNK_PASSED 16
 
 /* Where pads go: entered with the caller's rbp and the entry's number pushed. */
 extern const char inner_thunk[] __attribute__((visibility("hidden")));

@@ -181,8 +181,10 @@ static void alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 			wrong_free_missed();
 		return;
 	}
-	if (reentry_in_inner(frame))
+	if (reentry_in_inner(frame)) {
+		reentry_inner_passed(p, size);
 		return;
+	}
 	paused = reentry_pause(frame);
 	if (enter(frame)) {
 		alloc_outermost(frame, p, size, function);
@@ -246,6 +248,9 @@ static void free_nested(void *p)
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	struct live_block b;
 
+	/* Mostly so: the patched function's own has been taken out already. */
+	if (!sample_was_on() && live_is_absent(&state_segment, addr))
+		return;
 	if (live_remove(&state_segment, addr, &b))
 		event_free_shared(addr, &b);
 }

@@ -61,6 +61,19 @@ bool reentry_in_inner(uintptr_t frame)
 	       is_nested(frame);
 }
 
+void reentry_inner_passed(const void *p, size_t size)
+{
+	uintptr_t busy = state_thread.busy & ~REENTRY_IN_REALLOC;
+	uint64_t wanted;
+
+	if (!inner_returns(busy))
+		return;
+	wanted = *(const uint64_t *)(busy - INNER_THUNK_SIZE);
+	/* operator new takes one byte where none are wanted. */
+	if (size == wanted || (wanted == 0 && size == 1))
+		*(uint64_t *)(busy - INNER_THUNK_PASSED) = (uint64_t)(uintptr_t)p;
+}
+
 /* A handler has abandoned the hook at `busy`: repairs what the hook left behind. */
 static __attribute__((noinline)) void clear_abandoned(struct state_thread *t)
 {

@@ -19,6 +19,9 @@ void reentry_leave(bool entered);
  * or by what that called: its block is not the program's. Not so the memory of an exception that
  * the function throws. */
 bool reentry_in_inner(uintptr_t frame);
+/* There: the next allocator returned `p`, of `size` bytes. If the function was asked for as many,
+ * that may be its block; notes it. */
+void reentry_inner_passed(const void *p, size_t size);
 /* Where the C++ runtime allocates that memory: its function for it. */
 void reentry_exceptions_from(uint64_t start, uint64_t bytes);
 /* If a signal handler's hook interrupts a realloc that is in the next allocator: marks the thread

@@ -53,9 +53,10 @@ bool segment_check(const struct ht_header *h, uint64_t file_bytes);
  * makes none of less than 32, or another one. The other one's blocks are known only not to overlap,
  * and to start at multiples of 8 where that matters. The latter holds until this is called. */
 void segment_extents(struct segment *s, bool glibc);
-/* While recording, on one thread: from now on, blocks of another allocator may come as well. Blocks
+/* While recording, on any thread: from now on, blocks of another allocator may come as well. Blocks
  * recorded before are found all the same, since entries belong to granules that a block owns by
- * either rule, and each single value set here claims less than before. */
+ * either rule, and each single value set here claims less than before. The thread calls it before
+ * it records such a block; what other threads record meanwhile is right by either rule. */
 void segment_extents_narrow(struct segment *s);
 
 #endif

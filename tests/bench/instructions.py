@@ -25,7 +25,8 @@ from places import B, LIBRARY, ROOT
 
 ACCEPTED = os.path.join(ROOT, "tests/bench/instructions.txt")
 BUILT = {"heaptop.so": "tests/bench/steady/libheaptop.so", "clock.so": "tests/bench/steady_clock.so",
-         "micro": "tests/bench/micro", "micro-new": "tests/bench/micro-new", "stacks": "tests/bench/stacks"}
+         "micro": "tests/bench/micro", "micro-new": "tests/bench/micro-new", "micro-own": "tests/bench/micro-own",
+         "stacks": "tests/bench/stacks"}
 
 PAIRS = 4000
 CASES = [("same stack, depth %d" % d, ["./micro", "same", d, PAIRS]) for d in (5, 15, 30, 60)] + [
@@ -34,6 +35,7 @@ CASES = [("same stack, depth %d" % d, ["./micro", "same", d, PAIRS]) for d in (5
     ("inner 3 change, depth 15", ["./micro", "inner-3", 15, PAIRS]),
     ("inner 3 change, depth 30", ["./micro", "inner-3", 30, PAIRS]),
     ("working set of 1k, depth 15", ["./micro", "set", 15, PAIRS, 1000]),
+    ("working set of 1k, depth 15, new and delete of the program", ["./micro-own", "set", 15, PAIRS, 1000]),
     ("ignored, depth 5", ["./micro", "ignored", 5, PAIRS]),
     ("ignored, depth 15", ["./micro", "ignored", 15, PAIRS]),
     ("ignored, depth 60", ["./micro", "ignored", 60, PAIRS]),

@@ -44,6 +44,18 @@ void *_Znwm(size_t bytes);
 void _ZdlPv(void *block);
 #define ALLOCATE _Znwm
 #define RELEASE	 _ZdlPv
+#ifdef BENCH_OWN_NEW
+/* As in a program that the C++ library is linked into. */
+NOINLINE void *_Znwm(size_t bytes)
+{
+	return malloc(bytes);
+}
+
+NOINLINE void _ZdlPv(void *block)
+{
+	free(block);
+}
+#endif
 #else
 #define ALLOCATE malloc
 #define RELEASE	 free

@@ -18,6 +18,7 @@ endef
 
 $(eval $(call bench_program,micro,micro.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
 $(eval $(call bench_program,micro-new,micro.c,$$(BENCH_CC) -DBENCH_NEW -o $$@ $$< -lpthread -lstdc++))
+$(eval $(call bench_program,micro-own,micro.c,$$(BENCH_CC) -fno-builtin -DBENCH_NEW -DBENCH_OWN_NEW -o $$@ $$< -lpthread))
 $(eval $(call bench_program,micro-fp,micro.c,$$(BENCH_CC) -fno-omit-frame-pointer -o $$@ $$< -lpthread))
 $(eval $(call bench_program,stacks,stacks.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
 $(eval $(call bench_program,control_flow,control_flow.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$< -ldl))
@@ -83,7 +84,7 @@ bench-readme:
 	done
 
 # Counted, not timed: the same on every machine. make check compares them with the accepted ones.
-bench-instructions: $(BENCH)/steady/libheaptop.so $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/stacks \
+bench-instructions: $(BENCH)/steady/libheaptop.so $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/micro-own $(BENCH)/stacks \
 		$(BENCH)/steady_clock.so
 	$(Q)B='$(B)' tests/bench/instructions.py $(if $(filter 1,$(ACCEPT)),--accept,--show) \
 		$(if $(filter 1,$(FUNCTIONS)),--functions) \

@@ -132,6 +132,12 @@ def operator_new():
     check_recorded(rep, "_Znwm", "_ZdlPv")
 
 
+@case("operator new of the program, over malloc at first, then with chunks of small blocks")
+def operator_new_turns():
+    rep = truth_with([target("inner_turns")])
+    check_recorded(rep, "_Znwm", "_ZdlPv")
+
+
 @case("all registers are kept")
 def registers():
     path = target("inner_registers")
