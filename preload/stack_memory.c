@@ -31,6 +31,10 @@
 #define WORDS_KEEP  (1u << 19) /* 4 MB: some ten thousand stacks */
 #define WORDS_MAX   (1u << 21) /* 16 MB: of a larger one each access misses the caches */
 #define WORDS_HUGE  (1u << 20) /* from here on huge pages are worth their zeroing */
+/* So many are populated in one call: a part of those in use, since short programs need few. */
+#define AHEAD_PART  4u
+#define AHEAD_LEAST 512u /* a page */
+#define AHEAD_MOST  8192u /* 64 KB */
 /* Beyond WORDS_KEEP, of all threads. */
 #define BEYOND_MAX_BYTES (64ull << 20)
 #define BEYOND_MAX_PART	 16u /* of the machine's memory */
@@ -170,9 +174,14 @@ static bool grow_to(struct stack_cache *g, uint64_t words)
 
 	if (!mapping)
 		return false;
-	if (words >= WORDS_HUGE)
-		private_prefer_huge(mapping, bytes_of(words));
 	lay_out(g, mapping, words);
+	if (words >= WORDS_HUGE) {
+		private_prefer_huge(mapping, bytes_of(words));
+		g->populated = words;
+	} else {
+		/* Copying the tables touches all of it. */
+		private_populate(g->roots, bytes_of(words) - words * sizeof(uint64_t));
+	}
 	ht_add_relaxed_64(g->shown.bytes, bytes_of(words) - bytes_of(old.words));
 	/* The old tables have become the beginning of the arena's new part. */
 	lay_out(&old, mapping, old.words);
@@ -262,10 +271,31 @@ static bool stays(struct stack_cache *g)
 	return g->full;
 }
 
+static uint64_t between(uint64_t least, uint64_t words, uint64_t most)
+{
+	return words < least ? least : words > most ? most : words;
+}
+
+/* Takes memory for the records that come next. */
+static void take_ahead(struct stack_cache *g)
+{
+	uint64_t from = g->populated > g->used ? g->populated : g->used;
+	uint64_t words = between(AHEAD_LEAST, g->used / AHEAD_PART, AHEAD_MOST);
+
+	if (words > g->words - from)
+		words = g->words - from;
+	private_populate(g->arena + from, words * sizeof(uint64_t));
+	g->populated = from + words;
+}
+
 bool stack_memory_room(struct stack_cache *g, uint64_t words)
 {
-	if (g->full ? stack_memory_stays(g) : g->used + words <= g->words)
+	if (g->full ? stack_memory_stays(g) : g->used + words <= g->words) {
+		if (__builtin_expect(g->used + words > g->populated, 0) && !g->full &&
+			g->populated < g->words)
+			take_ahead(g);
 		return !g->full;
+	}
 	if (!g->blind && (g->words < WORDS_KEEP || comes_again(g)) && !is_deep(g) && grow(g)) {
 		g->full = false;
 		g->patience = 0;

@@ -89,6 +89,7 @@ struct stack_cache {
 	uint64_t exit_mask;
 	uint64_t words; /* of the arena */
 	uint64_t used; /* words in use */
+	uint64_t populated; /* words whose memory was taken ahead */
 	struct stack_cache_stop stop;
 	struct stack_cache_last last, previous;
 	struct stack_cache_use use;

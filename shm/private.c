@@ -5,6 +5,10 @@
 #include "shm/kernel.h"
 #include "shm/layout.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 static size_t whole(size_t bytes)
 {
 	return (bytes + sizeof(struct ht_private) + 4095) & ~(size_t)4095;
@@ -39,6 +43,13 @@ void *private_resize(void *old, size_t bytes, size_t larger)
 void private_prefer_huge(void *p, size_t bytes)
 {
 	madvise((struct ht_private *)p - 1, whole(bytes), MADV_HUGEPAGE);
+}
+
+void private_populate(void *from, size_t bytes)
+{
+	uintptr_t begin = (uintptr_t)from & ~(uintptr_t)4095;
+
+	madvise((void *)begin, (uintptr_t)from + bytes - begin, MADV_POPULATE_WRITE);
 }
 
 void private_unmap(void *p, size_t bytes)

@@ -5,11 +5,14 @@
  * compiled in, with a module finder of ours and stacks that are arrays. Long because the same
  * unwinder judges the memory's growth.
  */
-#define private_resize told_private_resize
+#define private_resize	 told_private_resize
+#define private_populate told_private_populate
 #include "preload/stack_cache.c"
 #include "preload/stack_memory.c"
 #undef private_resize
+#undef private_populate
 void *private_resize(void *p, size_t bytes, size_t larger);
+void private_populate(void *from, size_t bytes);
 
 #include <stdlib.h>
 #include "tests/check.h"
@@ -467,6 +470,14 @@ void *told_private_resize(void *p, size_t bytes, size_t larger)
 	return private_resize(p, bytes, larger);
 }
 
+static unsigned populations;
+
+void told_private_populate(void *from, size_t bytes)
+{
+	populations++;
+	private_populate(from, bytes);
+}
+
 TEST(growth_is_not_left)
 {
 	struct stack_cache g = guards_made();
@@ -602,6 +613,38 @@ TEST(new_stacks_take_little_memory)
 	CHECK_INT(shown_bytes, bytes_of(WORDS_KEEP));
 	CHECK(forgotten >= 2);
 	CHECK_INT(beyond, 0);
+	stack_memory_end(&g, true);
+}
+
+/* Pages of an array of so many words that have memory. */
+static uint64_t pages_resident(const uint64_t *words, uint64_t count)
+{
+	static unsigned char resident[1u << 12];
+	uintptr_t from = (uintptr_t)words & ~(uintptr_t)4095, to = (uintptr_t)(words + count);
+	uint64_t pages = (to - from + 4095) / 4096, found = 0;
+
+	CHECK(pages <= sizeof(resident) && mincore((void *)from, to - from, resident) == 0);
+	for (uint64_t i = 0; i < pages; i++)
+		found += resident[i] & 1;
+	return found;
+}
+
+/* Before it is written, many pages in one call; and no more than a part of what is in use. */
+TEST(memory_is_taken_ahead)
+{
+	struct stack_cache g = guards_made();
+	uint64_t most = 0, ahead;
+
+	populations = 0;
+	for (unsigned i = 0; g.words < WORDS_KEEP; i++) {
+		numbered(&g, i, 1);
+		ahead = g.populated > g.used ? g.populated - g.used : 0;
+		most = ahead > most ? ahead : most;
+	}
+	CHECK(most > AHEAD_LEAST && most < AHEAD_MOST + AHEAD_LEAST);
+	CHECK(populations < WORDS_KEEP / 512 / 8);
+	ahead = pages_resident(g.arena, g.populated);
+	CHECK(ahead == 0 || ahead >= g.populated / 512); /* none: the kernel cannot tell, or take */
 	stack_memory_end(&g, true);
 }
 
@@ -815,6 +858,7 @@ int main(void)
 	RUN(code_replaced_under_many_stacks);
 	RUN(new_stacks_take_little_memory);
 	RUN(new_stacks_are_let_pass);
+	RUN(memory_is_taken_ahead);
 	RUN(stacks_that_come_again_take_more);
 	RUN(deep_searches_take_no_more);
 	RUN(deep_searches_go_on_where_stacks_are_apart);
