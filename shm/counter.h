@@ -106,11 +106,15 @@ static inline uint32_t counter_family(const struct counter_owner *o, uint32_t co
  * of another slot's. */
 void counter_own_none(struct counter_owner *o);
 
-/* The site of a counter, if it is the owner's, of that family; else HT_SITES_MAX or more. */
+/* The site of a counter, if it is the owner's, and a function of that family may free its blocks;
+ * else HT_SITES_MAX or more. */
 HT_HOT uint64_t counter_own_site(
 	const struct counter_owner *o, uint32_t counter, enum ht_family family)
 {
-	return ht_load_relaxed_64(&o->owners[counter]) ^ o->own_of[family];
+	uint64_t site = ht_load_relaxed_64(&o->owners[counter]) ^ o->own_of[family];
+
+	/* One whose family is not known may free all. */
+	return family == HT_FAMILY_ANY ? site & (HT_OWNER_NONE | UINT32_MAX) : site;
 }
 
 struct counter_freed {

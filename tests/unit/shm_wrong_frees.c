@@ -176,7 +176,8 @@ TEST(around_other)
 	check_around(false);
 }
 
-/* A counter knows the family of its site's function, and of no other. */
+/* A counter knows the family of its site's function, and of no other. A function whose family is
+ * not known may free its blocks, too. */
 TEST(families)
 {
 	static struct counter_owner owner;
@@ -199,8 +200,14 @@ TEST(families)
 		CHECK_INT(counter_site(&owner, counter), site);
 		for (uint32_t i = 0; i < HT_FAMILY_COUNT; i++)
 			CHECK((counter_own_site(&owner, counter, i) == site) ==
-				(i == ht_family(function)));
+				(i == ht_family(function) || i == HT_FAMILY_ANY));
+		counter_own(&f.s, &owner, 2);
+		CHECK(counter_own_site(&owner, counter, HT_FAMILY_ANY) >= HT_SITES_MAX);
+		counter_own(&f.s, &owner, 1);
 	}
+	counter_own_none(&owner);
+	CHECK(counter_own_site(&owner, 1, HT_FAMILY_ANY) >= HT_SITES_MAX);
+	counter_own(&f.s, &owner, 1);
 	CHECK_INT(counter_family(&owner, 0), HT_FAMILY_ANY);
 	CHECK_INT(ht_family(HT_FN_FREE), ht_family(HT_FN_REALLOC));
 	CHECK_INT(ht_family(HT_FN_DELETE), ht_family(HT_FN_NEW_NOTHROW));
