@@ -289,6 +289,14 @@ static void path_directory(const char *path, char *out, size_t cap)
 	out[bytes < cap ? bytes : 0] = '\0';
 }
 
+/* The part after it. */
+static void path_name(const char *path, char *out, size_t cap)
+{
+	const char *slash = strrchr(path, '/');
+
+	segment_name_copy(out, cap, slash ? slash + 1 : path);
+}
+
 struct making {
 	struct segment *segment;
 	struct segment_identity *identity;
@@ -381,16 +389,33 @@ bool attach_follows(const struct ht_header *parent)
 	       !ht_load_relaxed_32(&parent->fork_alone) && own_path[0];
 }
 
+static ht_aligned_64 parent_blocks;
+
+void attach_before_fork(const struct segment *s)
+{
+	/* Relaxed: any value that was there before the fork is right. */
+	ht_store_relaxed_64(&parent_blocks, ht_load_relaxed_64(&s->header->mapping_blocks));
+}
+
+/* By what name a viewer finds the parent's segment. */
+static void parent_note(struct ht_header *h, const struct segment *parent, const char *name)
+{
+	segment_name_copy(h->parent, sizeof(h->parent), name);
+	h->parent_created_ns = parent->header->created_ns;
+	h->parent_blocks = ht_load_relaxed_64(&parent_blocks); /* ours since the fork */
+}
+
 int attach_child(struct segment *s, const struct segment *parent)
 {
 	const char *prepared = environment_variable("HEAPTOP_SEGMENT");
-	char directory[NAME_MAX_BYTES];
+	char directory[NAME_MAX_BYTES], parents_name[HT_PARENT_MAX];
 	struct segment_identity id = { 0 };
 	int rc;
 
 	if (!attach_follows(parent->header))
 		return -ECANCELED;
 	path_directory(own_path, directory, sizeof(directory));
+	path_name(own_path, parents_name, sizeof(parents_name));
 	own_path[0] = '\0';
 	identity(&id);
 	memcpy(id.boot_id, parent->header->boot_id, sizeof(id.boot_id));
@@ -422,6 +447,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	s->extent_64 = parent->extent_64;
 	s->extent_short = parent->extent_short;
 	describe(s->header);
+	parent_note(s->header, parent, parents_name);
 	if (prepared)
 		family_check(s->header, prepared);
 	return 0;

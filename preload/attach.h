@@ -13,6 +13,8 @@
 int attach_segment(struct segment *s);
 /* Whether forked children of the process that owns `parent` are to be recorded. */
 bool attach_follows(const struct ht_header *parent);
+/* Just before a fork: for its child, which of the mappings of `s` were there. */
+void attach_before_fork(const struct segment *s);
 /* In a forked child: maps a segment of its own, in its parent's launch. It takes over the numbers
  * of the parent's modules, and nothing else. 0, or -errno: none is available, or wanted. */
 int attach_child(struct segment *s, const struct segment *parent);

@@ -508,8 +508,10 @@ static bool is_child(void)
 
 void lifecycle_before_fork(uintptr_t frame)
 {
-	if (ht_load_relaxed_32(&phase) == PHASE_ON)
-		state_thread.forking = unwind_cfi_is_clear(frame, 0) ? FORK_CLEAN : FORK_INSIDE;
+	if (ht_load_relaxed_32(&phase) != PHASE_ON)
+		return;
+	attach_before_fork(&state_segment);
+	state_thread.forking = unwind_cfi_is_clear(frame, 0) ? FORK_CLEAN : FORK_INSIDE;
 }
 
 void lifecycle_after_fork(void)

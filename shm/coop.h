@@ -47,7 +47,7 @@ enum ht_coop_command {
 	HT_COOP_END,
 };
 
-#define HT_COOP_DATA  20480u /* bytes: the rest of the header */
+#define HT_COOP_DATA  18432u /* bytes: the rest of the header */
 #define HT_COOP_SLOTS 1024u
 #define HT_COOP_NS    UINT64_C(2000000000) /* the longest wait of either side */
 

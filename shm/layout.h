@@ -264,6 +264,8 @@
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
 #define HT_COMMITTED_WORDS 1440u /* 92,160 units: 6.0 GB, all regions but the pieces */
+#define HT_UNMAPPED_MAX	   64u /* of a forked child; few unmap more than some arenas */
+#define HT_PARENT_MAX	   96u /* of a segment's name (preload/segment_name.h) */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 
@@ -962,6 +964,11 @@ enum ht_leak_ask {
 
 /* The fields before `region` are the same in every format of this version, so that a heaptop of
  * another format can find out whose segment it is. */
+/* Memory that a forked child had from its parent and has unmapped: it names nothing any more. */
+struct ht_unmapped {
+	uint64_t start, end;
+};
+
 struct ht_header {
 	uint64_t magic; /* written last (edge MAGIC) */
 	uint32_t version;
@@ -1111,11 +1118,21 @@ struct ht_header {
 	 * that are gone. */
 	uint64_t pool_blocks, pool_gone_blocks, pool_bytes, pool_gone_bytes, pool_peak_bytes;
 	uint64_t pool_untracked, pool_untracked_bytes; /* calls that could not be recorded */
+	/*
+	 * A forked child's parent: the name of its segment, in the same directory; when that was
+	 * created, 0: unknown; and a number of blocks that it had mapped before the fork. Those up
+	 * to it which are still in its table were inherited by the child, except what that has
+	 * unmapped: `unmapped`, of which so many are used. UINT32_MAX: there are more.
+	 */
+	uint64_t parent_created_ns, parent_blocks;
+	char parent[HT_PARENT_MAX];
+	uint32_t unmapped_used;
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above skip them. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
 	uint64_t
 		pieces[HT_PIECES_MAX]; /* tag of piece i; 0: this piece and all after it are free */
+	struct ht_unmapped unmapped[HT_UNMAPPED_MAX];
 	struct ht_coop coop __attribute__((aligned(64)));
 };
 

@@ -30,6 +30,7 @@
  * Arguments are in the fields of their names; besides:
  *
  *	block	of ENTER: the block's kind; of GONE and PUT_BACK: the bytes asked for
+ *	start, end	of GONE and PUT_BACK: the range of the TAKE
  *	before	of GONE and PUT_BACK: the entry of the queued TAKE; 0: none, the list is in `left`
  *	left	of an applied TAKE: the list that it took
  *	right	the entry queued before this one
@@ -104,31 +105,34 @@ static struct mappings_block block_of(const struct ht_mapping *e)
 		.kind = (enum ht_mapping_kind)e->block };
 }
 
-/* How a call ended; `take`: the entry of its TAKE, or 0. */
-static void end_apply(
-	const struct segment *s, uint32_t take, uint32_t list, bool gone, uint64_t asked)
+/* How a call ended: a GONE or a PUT_BACK. */
+static void end_apply(const struct segment *s, const struct ht_mapping *end)
 {
-	if (take != 0) {
-		list = mappings_tree_at(s, take)->left;
-		call_free(s, take);
+	struct mappings_gone g = {
+		.list = end->left, .asked = end->block, .start = end->start, .end = end->end
+	};
+
+	if (end->before != 0) {
+		g.list = mappings_tree_at(s, end->before)->left;
+		call_free(s, end->before);
 	}
-	if (gone)
-		mappings_table_gone(s, list, asked);
+	if (end->kind == CALL_GONE)
+		mappings_table_gone(s, &g);
 	else
-		mappings_table_put_back(s, list);
+		mappings_table_put_back(s, g.list);
 }
 
 static void pool_apply(const struct segment *s, const struct ht_mapping *call)
 {
-	uint32_t list;
+	struct mappings_gone g = { 0 };
 
 	if (call->kind == CALL_POOL_FREE)
-		list = mappings_table_take_pool(s, call->start);
+		g.list = mappings_table_take_pool(s, call->start);
 	else if (call->kind == CALL_POOL_RESET)
-		list = mappings_table_take(s, call->start, call->end);
+		g.list = mappings_table_take(s, call->start, call->end);
 	else
-		list = mappings_table_take_pools(s, call->start, call->end, call->pool);
-	mappings_table_gone(s, list, 0);
+		g.list = mappings_table_take_pools(s, call->start, call->end, call->pool);
+	mappings_table_gone(s, &g);
 }
 
 /* Applies a queued call. The entry of a TAKE is freed by its end. */
@@ -149,7 +153,7 @@ static void call_apply(const struct segment *s, uint32_t number)
 		break;
 	case CALL_GONE:
 	case CALL_PUT_BACK:
-		end_apply(s, e->before, e->left, e->kind == CALL_GONE, e->block);
+		end_apply(s, e);
 		break;
 	case CALL_POOL_FREE:
 	case CALL_POOL_RESET:
@@ -288,7 +292,9 @@ static enum begun call_begin(
 
 static struct mappings_taken take(const struct segment *s, const struct ht_mapping *call)
 {
-	struct mappings_taken t = { .asked = call->end - call->start };
+	struct mappings_taken t = {
+		.asked = call->end - call->start, .start = call->start, .end = call->end
+	};
 	enum begun begun = call_begin(s, call, &t.queued);
 
 	t.missed = begun == BEGUN_LOST;
@@ -317,6 +323,8 @@ struct mappings_taken mappings_take_attached(const struct segment *s, uint64_t s
 static void end(const struct segment *s, const struct mappings_taken *t, bool gone)
 {
 	const struct ht_mapping call = { .kind = gone ? CALL_GONE : CALL_PUT_BACK,
+		.start = t->start,
+		.end = t->end,
 		.block = t->asked,
 		.before = t->queued,
 		.left = t->list };
@@ -324,7 +332,7 @@ static void end(const struct segment *s, const struct mappings_taken *t, bool go
 	enum begun begun = call_begin(s, &call, &number);
 
 	if (begun == BEGUN_OPEN) {
-		end_apply(s, t->queued, t->list, gone, t->asked);
+		end_apply(s, &call);
 		table_close(s);
 	} else if (begun == BEGUN_LOST) {
 		ht_add_relaxed_64(&s->header->untracked_unmap_bytes, t->asked);
@@ -335,7 +343,7 @@ void mappings_gone(const struct segment *s, const struct mappings_taken *t)
 {
 	if (t->missed)
 		ht_add_relaxed_64(&s->header->untracked_unmap_bytes, t->asked);
-	else if (t->list != 0 || t->queued != 0)
+	else if (t->list != 0 || t->queued != 0 || (s->header->forked && t->start < t->end))
 		end(s, t, true);
 	else if (t->asked != 0)
 		ht_add_relaxed_64(&s->header->unknown_unmap_bytes, t->asked);

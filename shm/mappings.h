@@ -27,6 +27,7 @@
 struct mappings_taken {
 	uint32_t list; /* entries; 0: none */
 	uint32_t queued; /* the entry of the queued call; 0: it was applied */
+	uint64_t start, end; /* of the call; empty for what shmat attached */
 	uint64_t asked; /* bytes; those not in the table count as unknown. The caller
 			   may set it to 0: nothing need have been there */
 	bool missed; /* it could not even be queued */

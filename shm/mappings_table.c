@@ -365,13 +365,43 @@ uint32_t mappings_table_take_pools(
 	return list;
 }
 
-void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked)
-{
-	uint64_t bytes = list_leave(s, list);
+/* ---- what a forked child had from its parent ---- */
 
-	if (asked > bytes)
-		ht_add_relaxed_64(&s->header->unknown_unmap_bytes, asked - bytes);
-	list_drop(s, list);
+static bool range_touches(const struct ht_unmapped *u, uint64_t start, uint64_t end)
+{
+	return start <= u->end && u->start <= end;
+}
+
+/* What was noted stays: memory that was inherited is so no more, whatever is mapped there later. */
+static void unmapped_note(struct ht_header *h, uint64_t start, uint64_t end)
+{
+	struct ht_unmapped *u = h->unmapped;
+	uint32_t used = h->unmapped_used;
+
+	if (used > HT_UNMAPPED_MAX)
+		return;
+	for (uint32_t i = 0; i < used; i++) {
+		if (!range_touches(&u[i], start, end))
+			continue;
+		ht_store_relaxed_64(&u[i].start, start < u[i].start ? start : u[i].start);
+		ht_store_relaxed_64(&u[i].end, end > u[i].end ? end : u[i].end);
+		return;
+	}
+	if (used < HT_UNMAPPED_MAX)
+		u[used] = (struct ht_unmapped){ start, end };
+	ht_store_release_32(
+		&h->unmapped_used, used < HT_UNMAPPED_MAX ? used + 1 : UINT32_MAX); /* MAPPED */
+}
+
+void mappings_table_gone(const struct segment *s, const struct mappings_gone *g)
+{
+	uint64_t bytes = list_leave(s, g->list);
+
+	if (g->asked > bytes)
+		ht_add_relaxed_64(&s->header->unknown_unmap_bytes, g->asked - bytes);
+	if (s->header->forked && g->end - g->start > bytes)
+		unmapped_note(s->header, g->start, g->end);
+	list_drop(s, g->list);
 }
 
 void mappings_table_put_back(const struct segment *s, uint32_t list)

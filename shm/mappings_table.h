@@ -25,8 +25,14 @@ uint32_t mappings_table_take_pool(const struct segment *s, uint64_t start);
 /* Takes out the blocks of the pool `pool` that start in [start, end), of its space. A list. */
 uint32_t mappings_table_take_pools(
 	const struct segment *s, uint64_t start, uint64_t end, uint32_t pool);
-/* Counts a list as unmapped; what was `asked` beyond it was unknown. */
-void mappings_table_gone(const struct segment *s, uint32_t list, uint64_t asked);
+/* How a call that unmapped ended: what it took, and what it was for. */
+struct mappings_gone {
+	uint32_t list;
+	uint64_t asked; /* what is beyond the list was unknown */
+	uint64_t start, end; /* unmapped entirely; both 0: no such range */
+};
+/* Counts a list as unmapped. A forked child notes memory that it had from its parent. */
+void mappings_table_gone(const struct segment *s, const struct mappings_gone *g);
 /* Puts a list back. What another block has replaced meanwhile is gone. */
 void mappings_table_put_back(const struct segment *s, uint32_t list);
 /* Enters a block, and retires what is there. Counts it as untracked if there is no room. */

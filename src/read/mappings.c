@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/read/segment.h"
 
@@ -167,4 +168,43 @@ ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *w
 	*out = r.out;
 	*whole = rc == 0;
 	return (ssize_t)r.count;
+}
+
+/* ---- what a forked child has from its parent ---- */
+
+/* Whether a text of the segment is the name of a file, and nothing else. */
+static bool is_file_name(const char *name, size_t cap)
+{
+	size_t length = strnlen(name, cap);
+
+	return length > 0 && length < cap && !strchr(name, '/') && name[0] != '.';
+}
+
+int read_parent(struct read_segment *s, struct read_parent *out)
+{
+	const struct ht_header *h;
+	int rc = read_header_refresh(s, &h);
+
+	if (rc != 0)
+		return rc;
+	if (!h->forked || h->parent_created_ns == 0 || !is_file_name(h->parent, sizeof(h->parent)))
+		return -ENOENT;
+	out->created_ns = h->parent_created_ns;
+	out->blocks = h->parent_blocks;
+	memcpy(out->name, h->parent, sizeof(out->name));
+	return 0;
+}
+
+ssize_t read_unmapped(struct read_segment *s, struct read_unmapped out[HT_UNMAPPED_MAX])
+{
+	const struct ht_header *h;
+	int rc = read_header_refresh(s, &h);
+
+	static_assert(sizeof(*out) == sizeof(struct ht_unmapped), "one takes the other's place");
+	if (rc != 0)
+		return rc;
+	if (h->unmapped_used > HT_UNMAPPED_MAX || h->untracked_unmap_bytes > 0)
+		return -ENODATA;
+	rc = read_at(s, offsetof(struct ht_header, unmapped), out, h->unmapped_used * sizeof(*out));
+	return rc != 0 ? rc : (ssize_t)h->unmapped_used;
 }

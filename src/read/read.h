@@ -249,6 +249,20 @@ struct read_mapping {
  * number, or -errno. Costs a pass over all entries ever in use at once.
  */
 ssize_t read_mappings(struct read_segment *s, struct read_mapping **out, bool *whole);
+/* The parent of a forked child. */
+struct read_parent {
+	char name[HT_PARENT_MAX]; /* of its segment's file, in the child's directory */
+	uint64_t created_ns; /* of that segment: another one may have taken its name */
+	uint64_t blocks; /* read_mapping.block of the newest mapping that the child inherited */
+};
+/* 0; -ENOENT: the process was not forked, or its parent is unknown; or another -errno. */
+int read_parent(struct read_segment *s, struct read_parent *out);
+/* Memory that a forked child had from its parent and has unmapped. */
+struct read_unmapped {
+	uint64_t start, end;
+};
+/* Returns their number, in no order; -ENODATA: not all are known; or another -errno. */
+ssize_t read_unmapped(struct read_segment *s, struct read_unmapped out[HT_UNMAPPED_MAX]);
 /* Wrong frees: of one kind, by one site, of blocks of one site. */
 struct read_wrong_free {
 	enum ht_wrong_kind kind;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of src/read/mappings: ranges and counts as the library wrote them, and hostile entries. */
+#include <errno.h>
+
 #include "shm/mappings.h"
 #include "shm/mappings_tree.h"
 #include "shm/stack.h"
@@ -177,8 +179,59 @@ TEST(hostile)
 	close_filled();
 }
 
+TEST(what_a_parent_left)
+{
+	struct read_unmapped u[HT_UNMAPPED_MAX];
+	struct read_parent p;
+	struct ht_header *h;
+
+	open_filled();
+	h = made.s.header;
+	CHECK_INT(read_parent(s, &p), -ENOENT);
+	h->forked = 1;
+	CHECK_INT(read_parent(s, &p), -ENOENT);
+	h->parent_created_ns = 77;
+	h->parent_blocks = 5;
+	strcpy(h->parent, "heaptop-1-2-0");
+	CHECK_INT(read_parent(s, &p), 0);
+	CHECK_STR(p.name, "heaptop-1-2-0");
+	CHECK(p.created_ns == 77 && p.blocks == 5);
+	CHECK_INT(read_unmapped(s, u), 0);
+	unmap(50, 2);
+	unmap(60, 1);
+	CHECK_INT(read_unmapped(s, u), 2);
+	CHECK(u[0].start == BASE + 50 * PAGE && u[0].end == BASE + 52 * PAGE);
+	CHECK(u[1].start == BASE + 60 * PAGE && u[1].end == BASE + 61 * PAGE);
+	h->untracked_unmap_bytes = 1;
+	CHECK_INT(read_unmapped(s, u), -ENODATA);
+	h->untracked_unmap_bytes = 0;
+	h->unmapped_used = UINT32_MAX;
+	CHECK_INT(read_unmapped(s, u), -ENODATA);
+	close_filled();
+}
+
+/* The name is a file's beside the child's, whatever a hostile program writes there. */
+TEST(a_parents_name_is_no_path)
+{
+	static const char *const bad[] = { "", "..", "../x", "/x", "a/b", ".x" };
+	struct read_parent p;
+
+	open_filled();
+	made.s.header->forked = 1;
+	made.s.header->parent_created_ns = 77;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		strcpy(made.s.header->parent, bad[i]);
+		CHECK_INT(read_parent(s, &p), -ENOENT);
+	}
+	memset(made.s.header->parent, 'x', HT_PARENT_MAX);
+	CHECK_INT(read_parent(s, &p), -ENOENT);
+	close_filled();
+}
+
 int main(void)
 {
+	RUN(what_a_parent_left);
+	RUN(a_parents_name_is_no_path);
 	RUN(ranges);
 	RUN(counts);
 	RUN(pools);
