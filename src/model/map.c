@@ -5,9 +5,11 @@
  */
 #include "src/model/map.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/map_rank.h"
 #include "src/util/array.h"
 #include "src/util/sorted.h"
 
@@ -206,6 +208,8 @@ static int pieces_make(struct splitter *c)
 	return 0;
 }
 
+static_assert(MAP_KINDS <= MAP_RANK_KINDS, "a kind fits a key");
+
 /* ---- mappings ---- */
 
 /* The index of a mapping's first piece, and the number of its pieces. */
@@ -260,19 +264,30 @@ static void pieces_split(struct splitter *c, const struct map_vma *v, size_t fir
 		gap_split(c, v, at, v->end);
 }
 
-/* What a mapping is whose pages are not read: what most of it is. */
-static void pieces_name(const struct splitter *c, const struct map_vma *v, size_t first,
-	size_t count, struct map_span *s)
+/* What a mapping is whose pages are not read: what most of it is. The kernel joins what one call
+ * site mapped in many calls. */
+static void pieces_name(
+	struct splitter *c, const struct map_vma *v, size_t first, size_t count, struct map_span *s)
 {
-	const struct map_piece *most = &c->piece[first];
+	struct map_rank *sum = malloc(count * sizeof(*sum)), *most = sum;
+	uint64_t mapped = 0;
 
-	for (size_t i = first; i < first + count; i++)
-		if (piece_bytes(&c->piece[i], v) > piece_bytes(most, v))
-			most = &c->piece[i];
-	if (most->kind == MAP_MAPPED && piece_bytes(most, v) < (v->end - v->start) / 2)
-		return;
-	s->kind = v->kind == MAP_SHARED ? MAP_SHARED : most->kind;
-	s->arena = most->arena;
+	c->failed |= !sum;
+	for (size_t i = 0; sum && i < count; i++) {
+		const struct map_piece *p = &c->piece[first + i];
+
+		sum[i] = (struct map_rank){ map_rank_key(p->kind, p->arena), piece_bytes(p, v), 0 };
+		mapped += p->kind == MAP_MAPPED ? sum[i].bytes : 0;
+	}
+	count = sum ? map_rank_fold(sum, count) : 0;
+	for (size_t i = 1; i < count; i++)
+		if (sum[i].bytes > most->bytes)
+			most = &sum[i];
+	if (sum && (map_rank_kind(most) != MAP_MAPPED || mapped >= (v->end - v->start) / 2)) {
+		s->kind = v->kind == MAP_SHARED ? MAP_SHARED : (enum map_kind)map_rank_kind(most);
+		s->arena = most->key / MAP_RANK_KINDS;
+	}
+	free(sum);
 }
 
 /* Pages of shared memory may be another process's, so only whole mappings have a site. */
@@ -306,12 +321,6 @@ static void vma_split(struct splitter *c, const struct map_vma *v)
 
 /* ---- sites ---- */
 
-struct ranked {
-	uint64_t key; /* the kind and the site */
-	uint64_t bytes;
-	unsigned rank;
-};
-
 static bool has_site(const struct map_span *s)
 {
 	return (s->kind == MAP_MAPPED || s->kind == MAP_SHARED) && s->arena != 0;
@@ -319,57 +328,14 @@ static bool has_site(const struct map_span *s)
 
 static uint64_t key_of(const struct map_span *s)
 {
-	return (uint64_t)s->kind | s->arena << 4;
-}
-
-static int key_order(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-
-	return (a->key > b->key) - (a->key < b->key);
-}
-
-static int bytes_order(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-
-	return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : key_order(pa, pb);
-}
-
-/* One item for each site of a kind, by key. Returns their number. */
-static size_t ranked_fold(struct ranked *r, size_t count)
-{
-	size_t kept = 0;
-
-	qsort(r, count, sizeof(*r), key_order);
-	for (size_t i = 0; i < count; i++) {
-		if (kept > 0 && r[kept - 1].key == r[i].key)
-			r[kept - 1].bytes += r[i].bytes;
-		else
-			r[kept++] = r[i];
-	}
-	return kept;
-}
-
-static void ranks_give(struct ranked *r, size_t count)
-{
-	unsigned rank[MAP_KINDS] = { 0 };
-
-	qsort(r, count, sizeof(*r), bytes_order);
-	for (size_t i = 0; i < count; i++) {
-		unsigned *next = &rank[r[i].key & 15];
-
-		r[i].rank = *next;
-		*next += *next < MAP_SITES;
-	}
-	qsort(r, count, sizeof(*r), key_order);
+	return map_rank_key(s->kind, s->arena);
 }
 
 /* Finds the sites that have a row each. What is resident of fine spans is not known yet, but about
  * their part of the mapping. */
 static int sites_rank(struct map *m)
 {
-	struct ranked *r = malloc((m->spans + 1) * sizeof(*r));
+	struct map_rank *r = malloc((m->spans + 1) * sizeof(*r));
 	size_t count = 0;
 
 	if (!r)
@@ -377,10 +343,10 @@ static int sites_rank(struct map *m)
 	for (size_t i = 0; i < m->spans; i++)
 		if (has_site(&m->span[i]))
 			r[count++] =
-				(struct ranked){ key_of(&m->span[i]), m->span[i].rss_bytes, 0 };
+				(struct map_rank){ key_of(&m->span[i]), m->span[i].rss_bytes, 0 };
 	if (count > 0) {
-		count = ranked_fold(r, count);
-		ranks_give(r, count);
+		count = map_rank_fold(r, count);
+		map_rank_give(r, count, MAP_SITES);
 	}
 	for (size_t i = 0; i < m->spans; i++) {
 		struct map_span *s = &m->span[i];

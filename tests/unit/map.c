@@ -333,6 +333,31 @@ TEST(what_the_program_mapped_has_its_site)
 	map_unref(m);
 }
 
+/* What one call site mapped in many calls is one mapping of the kernel's, whose pages are not read
+ * here. Another site has a part, too. */
+TEST(many_ranges_of_one_mapping)
+{
+	static const struct map_vma vma[] = { { ANON, ANON + 40 * PAGE, MAP_OTHER, true, 30 * PAGE,
+						      0 },
+		{ ANON + 50 * PAGE, ANON + 90 * PAGE, MAP_OTHER, true, 8 * PAGE, 0 } };
+	static const struct map_range range[] = { { ANON, ANON + 9 * PAGE, 3 },
+		{ ANON + 9 * PAGE, ANON + 20 * PAGE, 4 }, { ANON + 20 * PAGE, ANON + 29 * PAGE, 3 },
+		{ ANON + 50 * PAGE, ANON + 59 * PAGE, 3 },
+		{ ANON + 70 * PAGE, ANON + 79 * PAGE, 3 } };
+	struct map_input in = {
+		.vma = vma, .vmas = 2, .range = range, .ranges = 5, .forked = true
+	};
+	struct map *m = make(&in, NULL);
+
+	CHECK_INT(m->account.sites, 1);
+	CHECK_INT(m->account.site[0].site, 3);
+	CHECK_INT(m->account.site[0].rss_bytes, 30 * PAGE);
+	CHECK_INT(m->account.part[MAP_PART_PROGRAM], 30 * PAGE);
+	CHECK_INT(m->account.part[MAP_PART_OTHER], 8 * PAGE); /* less than half is the program's */
+	check_sum(m);
+	map_unref(m);
+}
+
 /* Stacks and arenas in the program's memory stay what they are, and so does memory with blocks. */
 TEST(known_pieces_go_before_ranges)
 {
@@ -503,6 +528,7 @@ int main(void)
 	RUN(where_small_blocks_lie_is_the_allocators);
 	RUN(arenas_stacks_and_our_own);
 	RUN(what_the_program_mapped_has_its_site);
+	RUN(many_ranges_of_one_mapping);
 	RUN(known_pieces_go_before_ranges);
 	RUN(many_sites_share_a_row);
 	RUN(impossible_blocks_do_no_harm);
