@@ -120,7 +120,9 @@ const char *map_panes_name(const struct ui *ui, const struct map_row *row, char 
 	if (!site)
 		return map_row_name(row, buf);
 	site_name(site, &style, name, sizeof(name));
-	snprintf(buf, MAP_PANES_NAME, "%s %.32s", snapshot_kind_word(site->kind), name);
+	snprintf(buf, MAP_PANES_NAME, "%s %.32s",
+		snapshot_is_inherited(site->id) ? "parent's" : snapshot_kind_word(site->kind),
+		name);
 	return buf;
 }
 

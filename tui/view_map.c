@@ -255,6 +255,10 @@ void view_map_address(struct ui *ui, int arg, int key)
 
 static void site_show(struct ui *ui, uint32_t site)
 {
+	if (snapshot_is_inherited(site)) {
+		ui_message(ui, "mapped before the fork: the call site is in the parent's table");
+		return;
+	}
 	if (!ui_site(ui, site) && map_panes_site(ui, site)) {
 		ui->kinds = KINDS_BOTH;
 		refresh_kinds(ui);

@@ -555,7 +555,7 @@ static void json_snapshot(
 	json_time(w, s);
 	json_totals(w, &s->totals, s->sampling.most != 0);
 	json_proc(w, &s->proc);
-	memory_json(w, o);
+	memory_json(w, s, o);
 	json_self(w, s);
 	attached_json(w, s);
 	sampled_json(w, &s->sampling);

@@ -3,6 +3,7 @@
  * pages. */
 #include "src/export/memory.h"
 
+#include "src/export/json_stack.h"
 #include "src/export/site_title.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
@@ -70,9 +71,10 @@ static void memory_sites(struct strbuf *out, const struct snapshot *s, const str
 			continue;
 		if (i == 0)
 			strbuf_puts(out, "  mapped by the program, resident:\n");
-		strbuf_printf(out, "  %7s  of %s%s by ", units_bytes(rss, a->site[i].rss_bytes),
+		strbuf_printf(out, "  %7s  of %s%s%s by ", units_bytes(rss, a->site[i].rss_bytes),
 			units_bytes(size, a->site[i].size_bytes),
-			a->site[i].shared ? ", shared," : "");
+			a->site[i].shared ? ", shared," : "",
+			snapshot_is_inherited(a->site[i].site) ? ", before the fork," : "");
 		site_title(out, site, &style);
 	}
 }
@@ -135,7 +137,26 @@ static void memory_figures(struct writer *w, const struct map_account *a)
 	writer_uint(w, "read_ns", a->took_ns);
 }
 
-void memory_json(struct writer *w, const struct export_options *o)
+/* A parent's site is in no other place of the report. */
+static void site_json(struct writer *w, const struct snapshot *s, const struct map_site *of)
+{
+	bool is_inherited = snapshot_is_inherited(of->site);
+	const struct snap_site *site = is_inherited ? snapshot_site(s, of->site) : NULL;
+
+	writer_object(w, NULL);
+	writer_uint(w, "site", is_inherited ? 0 : of->site);
+	writer_uint(w, "rss_bytes", of->rss_bytes);
+	writer_uint(w, "size_bytes", of->size_bytes);
+	writer_bool(w, "shared", of->shared);
+	writer_bool(w, "inherited", is_inherited);
+	if (site) {
+		writer_string(w, "function", site->alloc_function);
+		json_stack(w, "stack", site->stack);
+	}
+	writer_end(w);
+}
+
+void memory_json(struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
 	const struct map_account *a = o->memory;
 
@@ -161,14 +182,8 @@ void memory_json(struct writer *w, const struct export_options *o)
 	writer_end(w);
 	writer_array(w, "mapped_sites");
 	writer_lines(w);
-	for (unsigned i = 0; i < a->sites; i++) {
-		writer_object(w, NULL);
-		writer_uint(w, "site", a->site[i].site);
-		writer_uint(w, "rss_bytes", a->site[i].rss_bytes);
-		writer_uint(w, "size_bytes", a->site[i].size_bytes);
-		writer_bool(w, "shared", a->site[i].shared);
-		writer_end(w);
-	}
+	for (unsigned i = 0; i < a->sites; i++)
+		site_json(w, s, &a->site[i]);
 	writer_end(w);
 	writer_end(w);
 }

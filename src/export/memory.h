@@ -9,6 +9,6 @@
 /* The paragraph of the text report; nothing if it was not read. */
 void memory_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 /* The object "memory": figures, or why there are none; null if it was not read. */
-void memory_json(struct writer *w, const struct export_options *o);
+void memory_json(struct writer *w, const struct snapshot *s, const struct export_options *o);
 
 #endif

@@ -13,7 +13,7 @@
 #include "shm/layout.h"
 #include "src/core/maps.h"
 #include "src/memory/allocator.h"
-#include "src/memory/ranges.h"
+#include "src/memory/map_ranges.h"
 #include "src/memory/vmas.h"
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/leak/before.h"
@@ -40,6 +40,7 @@ struct reading {
 	struct allocator allocator;
 	bool allocator_known; /* in.glibc has been determined */
 	struct map_input in;
+	struct map_ranges mapped; /* in.range */
 	uint32_t sites;
 	bool changed; /* what was there before could not be found: it changed meanwhile */
 	int rc;
@@ -77,6 +78,26 @@ static void blocks_turn(struct reading *r)
 	leak_blocks_free(&r->blocks);
 }
 
+/* What the program has mapped, and what a forked child has inherited. */
+static int mapped_read(struct reading *r, struct read_segment *s)
+{
+	struct map_ranges left = { 0 }, own;
+	int rc = map_ranges_read(s, r->sites, &own);
+
+	if (rc == 0 && r->of->inherited) {
+		rc = map_ranges_unmapped(s, r->of->inherited, &left);
+		if (rc == 0)
+			rc = map_ranges_merge(&own, &left, &r->mapped);
+		map_ranges_free(&own);
+		map_ranges_free(&left);
+	} else if (rc == 0) {
+		r->mapped = own;
+	}
+	r->in.range = r->mapped.range;
+	r->in.ranges = r->mapped.count;
+	return rc;
+}
+
 static int blocks_read(struct reading *r, const char *path)
 {
 	char message[READ_MESSAGE_MAX];
@@ -96,7 +117,7 @@ static int blocks_read(struct reading *r, const char *path)
 		rc = n < 0 ? (int)n : r->rc;
 	}
 	if (rc == 0)
-		rc = ranges_read(s, r->sites, &r->in.range, &r->in.ranges);
+		rc = mapped_read(r, s);
 	rc = rc == 0 ? leak_blocks_finish(&r->blocks) : rc;
 	if (rc == 0 && !r->in.sampled && !r->in.forked)
 		rc = leak_before_running(s, &r->space, &r->blocks, &r->changed);
@@ -430,7 +451,7 @@ struct map *map_reader_read(const struct map_reader_of *of, const struct map_acc
 	leak_space_close(&r.space);
 	leak_blocks_free(&r.blocks);
 	free((struct map_block *)(uintptr_t)r.in.block);
-	free((struct map_range *)(uintptr_t)r.in.range);
+	map_ranges_free(&r.mapped);
 	free(r.piece);
 	vmas_free(&r.vmas);
 	oom_score_restore();

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "src/core/core.h"
+#include "src/memory/map_ranges.h"
 #include "src/model/map.h"
 
 /* The screen spaces its first readings more closely: a program that just started still grows. */
@@ -25,6 +26,7 @@ struct map_reader_of {
 	const char *path; /* of the segment */
 	pid_t pid; /* 0: the process is not visible from here */
 	const struct core *core; /* its core file, which is read instead; NULL: it runs */
+	const struct map_ranges *inherited; /* a forked child's; lives as long as any reading */
 };
 
 /*

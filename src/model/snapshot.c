@@ -216,8 +216,11 @@ static const struct snap_site *site_find(const struct snap_site *sites, size_t n
 
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)
 {
-	const struct snap_site *site = site_find(s->sites, s->nsites, id);
+	const struct snap_site *site;
 
+	if (snapshot_is_inherited(id))
+		return site_find(s->inherited, s->ninherited, id);
+	site = site_find(s->sites, s->nsites, id);
 	return site ? site : site_find(s->mapped, s->nmapped, id);
 }
 

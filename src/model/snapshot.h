@@ -225,6 +225,15 @@ struct snap_site {
 	uint64_t compared[2]; /* in a diff: the figure that snapshot.compared is, of A and of B */
 };
 
+/* Ids of a parent's sites (snapshot.inherited) are none of the program's own. */
+#define SNAP_INHERITED_FIRST (1u << 22) /* = HT_SITES_MAX */
+#define SNAP_INHERITED_MAX   (1u << 16)
+
+static inline bool snapshot_is_inherited(uint32_t id)
+{
+	return id >= SNAP_INHERITED_FIRST;
+}
+
 /* Kinds of wrong frees: of an address that no function returned, inside a block, of a block freed
  * before, by a function of another family, with another size. */
 enum snap_wrong_kind {
@@ -632,6 +641,11 @@ struct snapshot {
 	 */
 	const struct snap_site *mapped;
 	size_t nmapped;
+	/* What a forked child inherited: its parent's sites that had mapped it, by id from
+	 * SNAP_INHERITED_FIRST on, with the bytes mapped at the fork. For names only: they are in
+	 * no total. */
+	const struct snap_site *inherited;
+	size_t ninherited;
 	const struct snap_allocator *allocators; /* in the order found */
 	size_t nallocators;
 	const struct snap_thread *threads;

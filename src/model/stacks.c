@@ -18,27 +18,36 @@ struct stacks_entry *stacks_at(const struct stacks *s, size_t position)
 	return &s->chunks[position / STACKS_CHUNK][position % STACKS_CHUNK];
 }
 
-long stacks_find(const struct stacks *s, uint32_t id)
+/* The number of an id in its index. */
+static uint32_t number_of(uint32_t id)
 {
-	return id < s->ids ? (long)s->position[id] - 1 : -1;
+	return snapshot_is_inherited(id) ? id - SNAP_INHERITED_FIRST : id;
 }
 
-/* Extends the index to `id`. */
-static int stacks_index_grow(struct stacks *s, uint32_t id)
+long stacks_find(const struct stacks *s, uint32_t id)
 {
-	size_t ids = s->ids ? s->ids : 1024;
+	const struct stacks_index *index = snapshot_is_inherited(id) ? &s->inherited : &s->own;
+	uint32_t number = number_of(id);
+
+	return number < index->ids ? (long)index->position[number] - 1 : -1;
+}
+
+/* Extends an index to `number`. */
+static int stacks_index_grow(struct stacks_index *index, uint32_t number)
+{
+	size_t ids = index->ids ? index->ids : 1024;
 	uint32_t *position;
 
-	if (id < s->ids)
+	if (number < index->ids)
 		return 0;
-	while (ids <= id)
+	while (ids <= number)
 		ids *= 2;
-	position = realloc(s->position, ids * sizeof(*position));
+	position = realloc(index->position, ids * sizeof(*position));
 	if (!position)
 		return -ENOMEM;
-	memset(position + s->ids, 0, (ids - s->ids) * sizeof(*position));
-	s->position = position;
-	s->ids = ids;
+	memset(position + index->ids, 0, (ids - index->ids) * sizeof(*position));
+	index->position = position;
+	index->ids = ids;
 	return 0;
 }
 
@@ -187,15 +196,17 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 {
 	/* A site without a stack (the catch-all) still needs a name. */
 	static const struct frame unkept = { .function = "(stack not recorded)" };
+	struct stacks_index *index = snapshot_is_inherited(id) ? &s->inherited : &s->own;
 	struct stacks_entry *e;
 	bool empty = nframes == 0;
 	int rc;
 
-	if (id >= HT_SITES_MAX || nframes > UINT16_MAX)
+	static_assert(SNAP_INHERITED_FIRST == HT_SITES_MAX, "no segment has these ids");
+	if (id >= SNAP_INHERITED_FIRST + SNAP_INHERITED_MAX || nframes > UINT16_MAX)
 		return -EINVAL;
 	if (stacks_find(s, id) >= 0)
 		return -EEXIST;
-	rc = stacks_index_grow(s, id);
+	rc = stacks_index_grow(index, number_of(id));
 	if (!rc)
 		rc = stacks_chunk_grow(s);
 	if (rc)
@@ -212,7 +223,7 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	e->alloc_function = alloc_function;
 	e->stack.truncated = (missing & SNAP_MISSING_OUTER) != 0;
 	e->stack.ancestor = (missing & SNAP_MISSING_INNER) != 0;
-	s->position[id] = (uint32_t)++s->count;
+	index->position[number_of(id)] = (uint32_t)++s->count;
 	return 0;
 }
 
@@ -249,7 +260,8 @@ void stacks_free(struct stacks *s)
 	for (size_t i = 0; i < s->nchunks; i++)
 		free(s->chunks[i]);
 	free(s->chunks);
-	free(s->position);
+	free(s->own.position);
+	free(s->inherited.position);
 	free(s->waiting);
 	stack_places_free(&s->places);
 }

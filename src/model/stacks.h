@@ -17,12 +17,17 @@ struct stacks_entry {
 	uint32_t pending; /* places that are not resolved */
 };
 
+/* By id, from some first one on: position + 1, 0 if unknown. */
+struct stacks_index {
+	uint32_t *position;
+	size_t ids;
+};
+
 struct stacks {
 	struct stack_places places;
 	struct stacks_entry **chunks; /* entries, in pieces that never move */
 	size_t nchunks, count;
-	uint32_t *position; /* by id: position + 1, 0 if unknown */
-	size_t ids;
+	struct stacks_index own, inherited; /* from 0 and SNAP_INHERITED_FIRST on */
 	uint32_t *waiting; /* positions of stacks with unresolved frames */
 	size_t nwaiting, waiting_room;
 };

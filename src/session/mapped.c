@@ -28,7 +28,7 @@ static int room_make(struct mapped *m, uint32_t count)
 	return m->room ? 0 : -ENOMEM;
 }
 
-static enum snap_kind kind_of(uint32_t function)
+enum snap_kind mapped_kind(uint32_t function)
 {
 	if (function == HT_FN_BRK || function == HT_FN_SBRK)
 		return SNAP_BRK;
@@ -40,7 +40,7 @@ static enum snap_kind kind_of(uint32_t function)
 static struct model_site site_of(const struct read_mapped *in, uint32_t function)
 {
 	return (struct model_site){ .id = in->site,
-		.kind = kind_of(function),
+		.kind = mapped_kind(function),
 		.live_bytes = totals_rest(in->map_bytes, in->unmap_bytes),
 		.allocs = in->maps,
 		.frees = in->unmaps,

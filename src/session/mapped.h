@@ -16,6 +16,8 @@ struct mapped {
 };
 
 void mapped_free(struct mapped *m);
+/* The kind of memory that an HT_FN_* maps. */
+enum snap_kind mapped_kind(uint32_t function);
 /* Reads the sites of a segment with these totals, registers new ones, and sets the input's
  * `mapped`. A failure is noted (src/util/shortage.h). */
 void mapped_read(struct mapped *m, struct read_segment *segment,

@@ -17,6 +17,7 @@
 #include "src/session/command_line.h"
 #include "src/session/faults.h"
 #include "src/session/ignore_marks.h"
+#include "src/session/inherited.h"
 #include "src/session/liveness.h"
 #include "src/session/mapped.h"
 #include "src/session/process_figures.h"
@@ -58,6 +59,7 @@ struct session {
 	uint64_t ended_ns;
 	struct threads threads;
 	struct mapped mapped;
+	struct inherited inherited;
 	struct marks marks;
 	struct said said;
 	struct live_walk live_walk;
@@ -147,6 +149,7 @@ static void session_free(struct session *s)
 	said_free(&s->said);
 	threads_free(&s->threads);
 	mapped_free(&s->mapped);
+	inherited_free(&s->inherited);
 	live_walk_free(&s->live_walk);
 	free(s->stopped);
 	scanned_sites_free(&s->scanned);
@@ -455,6 +458,8 @@ static void fill_head(
 	if (t->state == HT_STATE_STOPPED && liveness_is_detached(s->segment))
 		h->attach.how = SNAP_ATTACH_ENDED;
 	h->leaks = s->leaks;
+	h->inherited = s->inherited.site;
+	h->ninherited = s->inherited.sites;
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	totals_fill(&h->totals, t);
@@ -489,6 +494,18 @@ static void sites_complete(struct session *s, struct snapshot *made)
 	ignore_marks_set(&s->ignoring, s->segment, made);
 }
 
+/* The sooner, the less has the parent changed; but a child names its parent before it runs. */
+static void inherit(struct session *s)
+{
+	if (s->totals.state == HT_STATE_RUNNING && session_alive(s) && !s->far)
+		inherited_read(&s->inherited, s->segment, s->registration, s->model);
+}
+
+const struct map_ranges *session_inherited(const struct session *s)
+{
+	return &s->inherited.ranges;
+}
+
 struct snapshot *session_tick(struct session *s)
 {
 	const struct read_totals *totals = &s->totals;
@@ -513,6 +530,7 @@ struct snapshot *session_tick(struct session *s)
 	else if (session_alive(s))
 		process_figures_read(&s->figures, s->pid);
 	liveness(s, totals->state);
+	inherit(s);
 	if (!s->stopped)
 		s->stopped = liveness_report(s->segment, totals->state);
 	if (s->state == SNAP_RUNNING && !s->far) {

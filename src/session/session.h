@@ -14,6 +14,7 @@
 struct session;
 struct marks;
 struct said;
+struct map_ranges;
 struct far_moment;
 struct sym_elsewhere;
 
@@ -70,6 +71,8 @@ void session_leaks(struct session *s, const struct snap_leaks *leaks);
 /* For a leak scan: the segment, and the process as we see it. */
 struct read_segment *session_segment(const struct session *s);
 pid_t session_pid(const struct session *s);
+/* For a map: what a forked child has of its parent's mappings; complete after the first tick. */
+const struct map_ranges *session_inherited(const struct session *s);
 /*
  * Switches sampling as requested; if the request has a limit, each tick from now on adjusts the
  * rate. 0, or -errno: it cannot be switched.

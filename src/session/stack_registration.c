@@ -238,24 +238,31 @@ static unsigned missing_of(const struct read_site *site)
 	       (site->flags & HT_SITE_ANCESTOR ? SNAP_MISSING_INNER : 0);
 }
 
+/* A site of a segment that is to be in the model by the number `id`. */
+struct entry {
+	struct read_segment *segment;
+	uint32_t number, id; /* the same, but for a parent's site */
+};
+
 /*
  * Reads a site's stack, as read_stack. A site that has counted is complete, but it may have been
  * copied before it was: then its node is 0 still, and it is read again.
  */
-static ssize_t stack_of(struct stack_registration *s, uint32_t id, struct read_site *site,
-	struct read_frame *out, uint32_t *function)
+static ssize_t stack_of(
+	const struct entry *of, struct read_site *site, struct read_frame *out, uint32_t *function)
 {
 	int rc = 0;
 
-	if (site->node == 0 && id != 0)
-		rc = read_site_node(s->segment, id, &site->node, &site->flags);
+	if (site->node == 0 && of->number != 0)
+		rc = read_site_node(of->segment, of->number, &site->node, &site->flags);
 	if (rc != 0 || site->node == 0)
 		return rc;
-	return read_stack(s->segment, site->node, out, HT_DEPTH_MAX, function);
+	return read_stack(of->segment, site->node, out, HT_DEPTH_MAX, function);
 }
 
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */
-static bool site_register(struct stack_registration *s, uint32_t id, const struct read_site *in)
+static bool entry_register(
+	struct stack_registration *s, const struct entry *of, const struct read_site *in)
 {
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
@@ -263,7 +270,7 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	struct read_site site = *in;
 	uint32_t function = 0, count;
 	int rc;
-	ssize_t got = stack_of(s, id, &site, raw, &function);
+	ssize_t got = stack_of(of, &site, raw, &function);
 
 	if (got < 0) {
 		shortage_note((int)got);
@@ -272,15 +279,22 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	count = frames_make(s, raw, (size_t)got, function, frames);
 	if (count == 0)
 		return false;
-	rc = model_site_add(
-		s->model, id, alloc_function(s, &site, function), frames, count, missing_of(&site));
+	rc = model_site_add(s->model, of->id, alloc_function(s, &site, function), frames, count,
+		missing_of(&site));
 	shortage_note(rc);
 	if (rc != 0)
 		return false;
-	count = model_site_places(s->model, id, places, (uint32_t)got);
+	count = model_site_places(s->model, of->id, places, (uint32_t)got);
 	for (uint32_t i = 0; i < count; i++)
 		(void)name_requests_want(s->naming, places[i], raw[i].module);
 	return true;
+}
+
+static bool site_register(struct stack_registration *s, uint32_t id, const struct read_site *in)
+{
+	const struct entry of = { s->segment, id, id };
+
+	return entry_register(s, &of, in);
 }
 
 struct fresh {
@@ -356,6 +370,18 @@ bool stack_registration_register_mapped(
 	if (!model_site_known(s->model, id) && may_register(s, id))
 		s->registered += site_register(s, id, &site);
 	return model_site_known(s->model, id);
+}
+
+bool stack_registration_inherit(struct stack_registration *s, struct read_segment *parent,
+	uint32_t site, uint32_t id, uint32_t *function)
+{
+	const struct entry of = { parent, site, id };
+	struct read_site read = { 0 };
+	struct read_frame innermost;
+
+	return read_site_node(parent, site, &read.node, &read.flags) == 0 &&
+	       read_stack(parent, read.node, &innermost, 1, function) >= 0 &&
+	       ht_function_maps(*function) && entry_register(s, &of, &read);
 }
 
 bool stack_registration_collect(struct stack_registration *s, bool settle)

@@ -31,6 +31,12 @@ void stack_registration_add(struct stack_registration *s, uint32_t id);
  */
 bool stack_registration_register_mapped(
 	struct stack_registration *s, uint32_t site, uint32_t *function);
+/*
+ * Registers a site of the segment `parent` that maps memory, under another id: the modules of a
+ * forked child have the numbers of its parent's. True: it is in the model.
+ */
+bool stack_registration_inherit(struct stack_registration *s, struct read_segment *parent,
+	uint32_t site, uint32_t id, uint32_t *function);
 /* As name_requests_hold. */
 void stack_registration_hold(struct stack_registration *s, const uint32_t *below);
 /* Registers at most so many sites, and site 0; no limit at first. */

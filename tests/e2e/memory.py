@@ -34,7 +34,9 @@ class Program:
     def __init__(self, command, preload=LIBRARY, **env):
         self.process = subprocess.Popen(command, env=environment(LD_PRELOAD=preload, **env),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        check_equal(self.process.stdout.readline(), "ready\n", "first line of " + command[0])
+        said = self.process.stdout.readline().split()
+        check_equal(said[:1], ["ready"], "first line of " + command[0])
+        self.pid = int(said[1]) if len(said) > 1 else self.process.pid
 
     def __enter__(self):
         return self
@@ -52,11 +54,11 @@ class Program:
         return self.process.stdout.readline().split()
 
     def rss(self):
-        with open("/proc/%d/status" % self.process.pid, encoding="utf-8") as f:
+        with open("/proc/%d/status" % self.pid, encoding="utf-8") as f:
             return int(re.search(r"VmRSS:\s+(\d+) kB", f.read()).group(1)) * 1024
 
     def frame(self):
-        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(self.process.pid)])
+        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(self.pid)])
         check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
         return json.loads(done.stdout)
 
@@ -132,10 +134,41 @@ def _():
         check(re.search(r"^.mmap map_forty +40\.0M +10\.0M", shown, re.M), shown)
         check(re.search(r" \+ mapped 10\.", shown), shown)
         # The row's call site in detail.
-        row = next(i for i, l in enumerate(x for x in shown.splitlines() if re.match(r"^[ >](brk heap|arena|allocator pools|mmap)", x))
-                   if "map_forty" in l)
-        shown = screen(program.process.pid, "F8\n:until mmap map_forty\n%sEnter\n:save-display -\n" % ("]\n" * row))
+        shown = screen(program.pid, "F8\n:until mmap map_forty\n%sEnter\n:save-display -\n" % ("]\n" * map_row(shown, "map_forty")))
         check("Site detail" in shown and "map_forty" in shown, shown)
+
+
+def map_row(shown, function):
+    """The number of its row among those of the Map."""
+    rows = [line for line in shown.splitlines() if re.match(r"^[ >](brk heap|arena|allocator pools|mmap|parent's)", line)]
+    return next(i for i, line in enumerate(rows) if function in line)
+
+
+def mapped_by(frame):
+    """Function: (whether inherited, resident bytes), of the call sites that mapped memory of that process."""
+    found = {}
+    for row in frame["memory"]["mapped_sites"]:
+        site = row if row["inherited"] else next(s for s in frame["sites"] if s["id"] == row["site"])
+        check_equal(site["function"], "mmap", "what mapped")
+        found[next((f for f in frames_of(site) if (f or "").startswith("map_")), None)] = (row["inherited"], row["rss_bytes"])
+    return found
+
+
+@case("memory_mapped_before_a_fork_names_who_did")
+def _():
+    with Program([target("maps_forked")]) as program:
+        frame = program.frame()
+        check_sum(frame, program.rss())
+        check(frame["process"]["forked"] and program.pid != program.process.pid, "it is a grandchild")
+        # Neither what is unmapped, of which something else has taken the place, nor what the parents mapped since.
+        check_equal(mapped_by(frame), {"map_kept": (True, 8 << 20), "map_between": (True, 3 << 20), "map_over": (False, 4 << 20)},
+                    "sites")
+        near(frame["memory"]["program_mapped_bytes"], 15 << 20, 0.01, "the part")
+        check(frame["memory"]["other_bytes"] > 5 << 20, "what no call was seen to map is in other")
+        shown = screen(program.pid, "F8\n:until parent's map_kept\n:save-display -\n")
+        check(re.search(r"^.parent's map_kept +8\.0M +8\.0M", shown, re.M), shown)
+        shown = screen(program.pid, "F8\n:until parent's map_kept\n%sEnter\n:save-display -\n" % ("]\n" * map_row(shown, "map_kept")))
+        check("the call site is in the parent's table" in shown, shown)
 
 
 @case("memory_that_was_only_read_is_none")

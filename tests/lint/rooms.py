@@ -37,7 +37,7 @@ MAY = {
     "src/scan": ["src/leak", "src/trace", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
     "src/memory": ["src/leak", "src/core", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
     "src/marks": ["src/target", "src/read", "src/model", "src/proc", "src/util"],
-    "src/session": ["src/far/moment.h", "src/marks", "src/read", "src/sym", "src/model", "src/proc", "src/util",
+    "src/session": ["src/far/moment.h", "src/memory/map_ranges.h", "src/marks", "src/read", "src/sym", "src/model", "src/proc", "src/util",
                     "shm/layout.h", "shm/poisson.h"],
     "src/run": ["src/attach", "src/core", "src/far", "src/trace/stop.h", "src/session", "src/record", "src/diff", "src/scan", "src/memory", "src/marks", "src/source", "src/leak",
                 "src/target", "src/export", "src/read", "src/sym", "src/model", "src/proc", "src/util", "shm/allocator_rule.h"],

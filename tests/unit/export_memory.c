@@ -56,7 +56,7 @@ static void check_json(const struct map_account *a, const char *want)
 	struct export_options o = { .memory = a };
 
 	writer_object(&w, NULL);
-	memory_json(&w, &o);
+	memory_json(&w, &snap, &o);
 	writer_end(&w);
 	CHECK_STR(strbuf_text(&out), want);
 	strbuf_free(&out);
@@ -110,6 +110,36 @@ TEST(what_cannot_be_had)
 	check_json(NULL, "{ \"memory\": null }");
 }
 
+/* A parent's site is nowhere else in the report, so its stack is here. */
+TEST(mapped_before_the_fork)
+{
+	const uint32_t id = SNAP_INHERITED_FIRST + 1;
+	const struct snap_site parents = {
+		.id = id, .kind = SNAP_MMAP, .alloc_function = "mmap", .stack = &stack
+	};
+	const struct snapshot child = { .inherited = &parents, .ninherited = 1 };
+	struct map_account a = { .known = true,
+		.forked = true,
+		.site = { { id, false, 3 << 20, 8 << 20 } },
+		.sites = 1 };
+	struct strbuf out = STRBUF_INIT;
+	struct writer w = { .out = &out };
+	struct export_options o = { .memory = &a };
+	char *text = text_of(&child, &o);
+
+	CHECK(text && strstr(text, "   3.0M  of 8.0M, before the fork, by keep"));
+	free(text);
+	writer_object(&w, NULL);
+	memory_json(&w, &child, &o);
+	writer_end(&w);
+	CHECK(strstr(strbuf_text(&out),
+		"{ \"site\": 0, \"rss_bytes\": 3145728, "
+		"\"size_bytes\": 8388608, \"shared\": false, "
+		"\"inherited\": true, \"function\": \"mmap\", \"stack\": ["));
+	CHECK(strstr(strbuf_text(&out), "\"function\": \"keep\""));
+	strbuf_free(&out);
+}
+
 /* An estimate leaves out the figures that sampling cannot give. */
 TEST(sampled)
 {
@@ -119,7 +149,7 @@ TEST(sampled)
 	struct export_options o = { .memory = &a };
 
 	writer_object(&w, NULL);
-	memory_json(&w, &o);
+	memory_json(&w, &snap, &o);
 	writer_end(&w);
 	CHECK(strstr(strbuf_text(&out), "\"free_bytes\": null") != NULL);
 	CHECK(strstr(strbuf_text(&out), "\"slack_bytes\": null") != NULL);
@@ -133,6 +163,7 @@ int main(void)
 	RUN(paragraph);
 	RUN(one_page);
 	RUN(what_cannot_be_had);
+	RUN(mapped_before_the_fork);
 	RUN(sampled);
 	return check_end();
 }

@@ -40,6 +40,28 @@ TEST(add)
 	model_free(m);
 }
 
+/* A parent's sites have ids above those of any segment, and few: they need no index of millions. */
+TEST(inherited)
+{
+	const uint32_t id = SNAP_INHERITED_FIRST;
+	const struct snap_site own = { .id = 3 }, parents = { .id = id + 3 };
+	const struct snapshot s = {
+		.sites = &own, .nsites = 1, .inherited = &parents, .ninherited = 1
+	};
+	struct model *m = model_new();
+
+	CHECK_INT(model_site_add(m, 3, "malloc", raw, 1, 0), 0);
+	CHECK(!model_site_known(m, id + 3));
+	CHECK_INT(model_site_add(m, id + 3, "mmap", raw, 2, 0), 0);
+	CHECK(model_site_known(m, id + 3) && !model_site_known(m, id));
+	CHECK_INT(stack_of(m, 3)->nframes, 1);
+	CHECK_INT(stack_of(m, id + 3)->nframes, 2);
+	CHECK_INT(model_site_add(m, id + SNAP_INHERITED_MAX, "mmap", raw, 1, 0), -EINVAL);
+	model_free(m);
+	CHECK(snapshot_site(&s, 3) == &own && snapshot_site(&s, id + 3) == &parents);
+	CHECK(!snapshot_site(&s, id));
+}
+
 TEST(frames_are_copied)
 {
 	struct frame mine[] = { { .pc = 9, .module = NULL, .function = "f" } };
@@ -284,6 +306,7 @@ TEST(addresses_are_fixed)
 int main(void)
 {
 	RUN(add);
+	RUN(inherited);
 	RUN(frames_are_copied);
 	RUN(no_frames);
 	RUN(resolve_in_any_order_with_inlines);
