@@ -4,7 +4,9 @@
 
 #include <sys/mman.h>
 
-struct cfi_cache_entry cfi_cache[1u << CFI_CACHE_LOG2] __attribute__((aligned(4096)));
+#include "preload/arch/page.h"
+
+struct cfi_cache_entry cfi_cache[1u << CFI_CACHE_LOG2] __attribute__((aligned(PAGE_MOST)));
 
 void cfi_cache_start(void)
 {

@@ -6,6 +6,7 @@
 #include "preload/next_allocator.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "preload/symbols.h"
 #include "shm/atomic.h"
@@ -46,7 +47,7 @@ void *next_arena_alloc(size_t size, size_t align)
 
 void next_arena_undump(void)
 {
-	const uintptr_t page = 4096;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t start = (uintptr_t)next_arena + ht_load_relaxed_32(&arena_used);
 	uintptr_t end = ((uintptr_t)next_arena + NEXT_ARENA_BYTES) & ~(page - 1);
 

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/arch/page.h"
 #include "preload/former.h"
 #include "preload/freed.h"
 #include "preload/old_version.h"
@@ -39,7 +40,7 @@ static unsigned key;
 static bool has_key;
 
 /* By slot. Written by the slot's owner; read when no other thread is in a hook. */
-static struct recorder *recorders[RECORDERS] __attribute__((aligned(4096)));
+static struct recorder *recorders[RECORDERS] __attribute__((aligned(PAGE_MOST)));
 static uint32_t recorders_end; /* of those in use */
 
 static void recorder_note(uint32_t slot, struct recorder *r)

@@ -63,10 +63,13 @@ static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
 	return true;
 }
 
+/* Regions begin at multiples of HT_COMMIT_BYTES, which no machine's page exceeds. */
 int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
+	const uint64_t in_page = s->header->page_bytes - 1;
+	uint64_t from = offset & ~in_page, end = (offset + bytes + in_page) & ~in_page;
 	int saved = errno;
-	bool taken = range_try(s, offset, bytes);
+	bool taken = range_try(s, from, end - from);
 
 	errno = saved;
 	if (!taken)
@@ -102,11 +105,14 @@ static void pages_raise(struct segment_part *p, uint32_t pages)
 		;
 }
 
-/* The number of pages to commit at a region's start, when `needed` are. */
-static uint32_t start_pages(uint32_t had, uint32_t needed)
+/* The number of pages to commit at a region's start, when `needed` are: whole ones of the machine.
+ */
+static uint32_t start_pages(const struct segment *s, uint32_t had, uint32_t needed)
 {
 	uint32_t pages = 2 * had > needed ? 2 * had : needed;
+	uint32_t whole = s->header->page_bytes / COMMIT_PAGE;
 
+	pages = (pages + whole - 1) & ~(whole - 1);
 	return pages < UNIT_PAGES ? pages : UNIT_PAGES;
 }
 
@@ -129,7 +135,7 @@ static int start_commit(
 
 	if (needed <= had)
 		return 0;
-	pages = start_pages(had, needed);
+	pages = start_pages(s, had, needed);
 	if (had == 0)
 		start_open(s, unit * HT_COMMIT_BYTES);
 	if (commit_pages(s, unit * HT_COMMIT_BYTES + had * COMMIT_PAGE,

@@ -11,10 +11,10 @@
 
 #include "shm/segment_types.h"
 
-#define COMMIT_PAGE 4096u /* bytes */
+#define COMMIT_PAGE 4096u /* bytes; the machine's pages (ht_header.page_bytes) may be larger */
 
-/* Commits a range of whole pages anywhere in the file, regardless of `committed`. 0, or -ENOMEM.
- * Keeps errno. */
+/* Commits a range anywhere in the file, and the rest of the machine's pages that it is in,
+ * regardless of `committed`. 0, or -ENOMEM. Keeps errno. */
 int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes);
 /* The same for a part of the header, which is committed page by page (segment.c). */
 int commit_header(const struct segment *s, uint64_t offset, uint64_t bytes);

@@ -164,7 +164,7 @@ static int header_populate(const struct segment *s)
 	int rc = 0;
 
 	for (unsigned i = 0; i < sizeof(part) / sizeof(part[0]) && rc == 0; i++) {
-		uint64_t from = part[i][0] / COMMIT_PAGE * COMMIT_PAGE;
+		uint64_t from = part[i][0] & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1);
 
 		rc = madvise(segment_at(s, from), part[i][1] - from, MADV_POPULATE_WRITE);
 	}
@@ -269,6 +269,7 @@ int segment_create(
 	rc = all = header_take(s, fd);
 	if (rc < 0)
 		goto unmap;
+	s->header->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	segment_sizes_write(s->header, &sizes);
 	rc = all ? all_take(s, fd, size) : 0;
 	if (rc == 0)
@@ -281,7 +282,6 @@ int segment_create(
 		goto unmap;
 	s->header->version = HT_VERSION;
 	s->header->signature = HT_SIGNATURE;
-	s->header->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	ht_store_relaxed_32(&s->header->state, HT_STATE_PREPARED);
 	ht_store_release_64(&s->header->magic, HT_MAGIC); /* MAGIC: publishes the header */
 	return 0;

@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/proc/proc.h"
+
 #define RING_MOST   (128u * 4096u) /* 21,000 faults; the kernel allows 516 KB a processor */
 #define RING_LEAST  (8u * 4096u)
 #define EVENTS_MOST 1024u /* threads times processors */
@@ -73,8 +75,8 @@ static int ring_map(struct fault_events *f, unsigned processor)
 	void *p = MAP_FAILED;
 
 	while (f->ring_bytes >= RING_LEAST && p == MAP_FAILED) {
-		p = mmap(NULL, f->ring_bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
-			f->fd[processor], 0);
+		p = mmap(NULL, f->ring_bytes + proc_machine_page(), PROT_READ | PROT_WRITE,
+			MAP_SHARED, f->fd[processor], 0);
 		if (p == MAP_FAILED && (errno != EPERM || processor > 0))
 			return -1;
 		if (p == MAP_FAILED)
@@ -153,7 +155,7 @@ struct fault_events *fault_events_new(pid_t pid)
 static void ring_copy(const struct fault_events *f, const struct perf_event_mmap_page *ring,
 	uint64_t at, void *to, size_t bytes)
 {
-	const char *data = (const char *)ring + 4096;
+	const char *data = (const char *)ring + proc_machine_page();
 	size_t from = at % f->ring_bytes, left = f->ring_bytes - from;
 	size_t first = left < bytes ? left : bytes;
 
@@ -204,7 +206,7 @@ void fault_events_free(struct fault_events *f)
 		return;
 	for (unsigned i = 0; f->ring && i < f->processors; i++)
 		if (f->ring[i])
-			munmap(f->ring[i], f->ring_bytes + 4096);
+			munmap(f->ring[i], f->ring_bytes + proc_machine_page());
 	for (unsigned i = 0; i < f->events; i++)
 		close(f->fd[i]);
 	free(f->fd);

@@ -65,6 +65,8 @@ char *proc_file_read_all(const char *path, size_t *len);
 
 #define PROC_FLAG_EXITING 0x00000004u /* PF_EXITING: the kernel takes the process apart */
 
+/* The unit in which we count pages, on every machine: its pages may be larger, of a power of two.
+ * Then an entry stands for each unit of a page. */
 #define PROC_PAGE_BYTES	    4096u
 #define PROC_PAGE_PRESENT   (UINT64_C(1) << 63) /* bits of a pagemap entry */
 #define PROC_PAGE_SWAPPED   (UINT64_C(1) << 62)
@@ -72,12 +74,21 @@ char *proc_file_read_all(const char *path, size_t *len);
 #define PROC_PAGE_EXCLUSIVE (UINT64_C(1) << 56) /* mapped by no other process */
 /* A descriptor of /proc/PID/pagemap, or -errno. Needs ptrace read access. */
 int proc_pagemap_open(pid_t pid);
-/* Reads the entries of `pages` pages from `addr` on. False: not readable. */
+/* The size of this machine's pages. */
+uint64_t proc_machine_page(void);
+/* The entries of pages of `page` bytes that hold `units` units from `addr` on: the first's number,
+ * and how many. */
+uint64_t proc_pagemap_first(uint64_t addr, uint64_t page);
+size_t proc_pagemap_count(uint64_t addr, size_t units, uint64_t page);
+/* Makes of these entries, in place, those of the units. */
+void proc_pagemap_spread(uint64_t *entries, uint64_t addr, size_t units, uint64_t page);
+/* Reads the entries of `pages` units from `addr` on. False: not readable. */
 bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages);
 /*
  * Finds the first page in [addr, end) that is present or swapped, and the number of such pages in a
- * row, at most `most`. `addr` and `end` are page-aligned. Empty ranges cost no extra time. 1:
- * found; 0: none; or -errno; -ENOTTY: not supported by the kernel (before Linux 6.7).
+ * row, at most `most`, in units. `addr` and `end` are multiples of a unit. Empty ranges cost no
+ * extra time. 1: found; 0: none; or -errno; -ENOTTY: not supported by the kernel (before
+ * Linux 6.7).
  */
 int proc_pagemap_seek(
 	int fd, uint64_t addr, uint64_t end, size_t most, uint64_t *found, size_t *pages);

@@ -135,12 +135,49 @@ int proc_pagemap_open(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
+uint64_t proc_machine_page(void)
+{
+	static uint64_t bytes;
+	uint64_t page = __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+
+	if (page == 0) {
+		page = (uint64_t)sysconf(_SC_PAGESIZE);
+		__atomic_store_n(&bytes, page, __ATOMIC_RELAXED);
+	}
+	return page;
+}
+
+uint64_t proc_pagemap_first(uint64_t addr, uint64_t page)
+{
+	return addr / page;
+}
+
+size_t proc_pagemap_count(uint64_t addr, size_t units, uint64_t page)
+{
+	uint64_t end = addr / PROC_PAGE_BYTES * PROC_PAGE_BYTES + units * PROC_PAGE_BYTES;
+
+	return units == 0 ? 0 : (size_t)((end + page - 1) / page - addr / page);
+}
+
+/* From the last on: each unit's page is no later than the unit. */
+void proc_pagemap_spread(uint64_t *entries, uint64_t addr, size_t units, uint64_t page)
+{
+	uint64_t ratio = page / PROC_PAGE_BYTES, first = addr / PROC_PAGE_BYTES % ratio;
+
+	for (size_t i = units; ratio > 1 && i-- > 0;)
+		entries[i] = entries[(first + i) / ratio];
+}
+
 bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages)
 {
-	ssize_t bytes = (ssize_t)(pages * sizeof(*entries));
+	uint64_t page = proc_machine_page();
+	size_t bytes = proc_pagemap_count(addr, pages, page) * sizeof(*entries);
+	off_t at = (off_t)(proc_pagemap_first(addr, page) * sizeof(*entries));
 
-	return pread(fd, entries, (size_t)bytes,
-		       (off_t)(addr / PROC_PAGE_BYTES * sizeof(*entries))) == bytes;
+	if (pread(fd, entries, bytes, at) != (ssize_t)bytes)
+		return false;
+	proc_pagemap_spread(entries, addr, pages, page);
+	return true;
 }
 
 /* As in the kernel's uapi/linux/fs.h; installed headers may lack them. */
@@ -160,13 +197,14 @@ struct scan_arg {
 int proc_pagemap_seek(
 	int fd, uint64_t addr, uint64_t end, size_t most, uint64_t *found, size_t *pages)
 {
+	uint64_t page = proc_machine_page();
 	struct scan_region region;
 	struct scan_arg arg = { .size = sizeof(arg),
-		.start = addr,
-		.end = end,
+		.start = addr & ~(page - 1),
+		.end = (end + page - 1) & ~(page - 1),
 		.vec = (uintptr_t)&region,
 		.vec_len = 1,
-		.max_pages = most,
+		.max_pages = proc_pagemap_count(addr, most, page),
 		.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED,
 		.return_mask = SCAN_PRESENT | SCAN_SWAPPED };
 	int n = ioctl(fd, SCAN, &arg);
@@ -175,8 +213,11 @@ int proc_pagemap_seek(
 		return -errno;
 	if (n == 0)
 		return arg.walk_end < end ? -EINTR : 0;
-	*found = region.start;
-	*pages = (size_t)((region.end - region.start) / PROC_PAGE_BYTES);
+	*found = region.start < addr ? addr : region.start;
+	region.end = region.end > end ? end : region.end;
+	*pages = (size_t)((region.end - *found) / PROC_PAGE_BYTES);
+	if (*pages > most)
+		*pages = most;
 	return 1;
 }
 

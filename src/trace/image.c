@@ -144,7 +144,7 @@ static bool module_read(
 		const Elf64_Phdr *p = &segment[s];
 
 		if (p->p_type == PT_LOAD && p->p_offset == 0)
-			m->bias = map->start - (p->p_vaddr & ~UINT64_C(4095));
+			m->bias = map->start - (p->p_vaddr & ~(proc_machine_page() - 1));
 		if (p->p_type == PT_LOAD && p->p_vaddr < low)
 			low = p->p_vaddr;
 		if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > high)
@@ -158,7 +158,7 @@ static bool module_read(
 	}
 	if (low >= high || (code != 0 && !is_code(i, m, m->bias + code - 1)))
 		return false;
-	m->start = m->bias + (low & ~UINT64_C(4095));
+	m->start = m->bias + (low & ~(proc_machine_page() - 1));
 	m->end = m->bias + high;
 	m->frames += m->frames ? m->bias : 0;
 	if (dynamic)

@@ -83,9 +83,9 @@ TEST(spoilt_lines)
 /* Eight pages of ours, of which three were touched: both files say so. */
 TEST(ourselves)
 {
-	size_t page = PROC_PAGE_BYTES, len = 0, pos = 0;
+	size_t page = (size_t)proc_machine_page(), step = page / PROC_PAGE_BYTES, len = 0, pos = 0;
 	char *mem = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint64_t entry[8] = { 0 };
+	uint64_t entry[8 * 16] = { 0 };
 	struct proc_smap m;
 	char *text;
 	int fd, found = 0, rc;
@@ -104,19 +104,46 @@ TEST(ourselves)
 	CHECK_INT(found, 1);
 	fd = proc_pagemap_open(getpid());
 	CHECK(fd >= 0);
-	CHECK(proc_pagemap_read(fd, (uint64_t)(uintptr_t)mem, entry, 8));
-	for (int i = 0; i < 8; i++)
-		CHECK_INT((entry[i] & PROC_PAGE_PRESENT) != 0, i == 0 || i == 3 || i == 7);
-	CHECK(!proc_pagemap_read(fd, UINT64_C(1) << 63, entry, 8));
+	CHECK(proc_pagemap_read(fd, (uint64_t)(uintptr_t)mem, entry, 8 * step));
+	for (size_t i = 0; i < 8 * step; i++)
+		CHECK_INT((entry[i] & PROC_PAGE_PRESENT) != 0,
+			i / step == 0 || i / step == 3 || i / step == 7);
+	/* What is in none: nothing is read. */
+	CHECK(!proc_pagemap_read(fd, UINT64_C(1) << 63, entry, 8) ||
+		(entry[0] & PROC_PAGE_PRESENT) == 0);
 	close(fd);
 	free(text);
 	munmap(mem, 8 * page);
 }
 
+/* Pages of 16 and 64 KB: each unit of 4 KB has its page's entry, wherever the first unit is in its
+ * page. */
+TEST(larger_pages_are_spread_over_units)
+{
+	static const uint64_t page[] = { 4096, 16384, 65536 };
+
+	for (unsigned p = 0; p < 3; p++)
+		for (uint64_t addr = 0; addr < 3 * page[p]; addr += PROC_PAGE_BYTES)
+			for (size_t units = 1; units < 40; units++) {
+				size_t count = proc_pagemap_count(addr, units, page[p]);
+				uint64_t entries[41], first = proc_pagemap_first(addr, page[p]);
+				uint64_t last = addr + (units - 1) * PROC_PAGE_BYTES;
+
+				CHECK(count == last / page[p] - first + 1 && count <= units);
+				for (size_t i = 0; i < 41; i++)
+					entries[i] = i < count ? first + i : UINT64_MAX;
+				proc_pagemap_spread(entries, addr, units, page[p]);
+				for (size_t i = 0; i < units; i++)
+					CHECK(entries[i] == (addr + i * PROC_PAGE_BYTES) / page[p]);
+				CHECK(entries[units] == UINT64_MAX);
+			}
+}
+
 /* Pages that follow each other are told together, as many as are wanted. */
 TEST(the_next_page_is_found)
 {
-	size_t page = PROC_PAGE_BYTES, bytes = (size_t)1 << 36, pages = 0;
+	size_t page = (size_t)proc_machine_page(), step = page / PROC_PAGE_BYTES,
+	       bytes = (size_t)1 << 36, pages = 0;
 	char *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	uint64_t start = (uint64_t)(uintptr_t)mem, end = start + bytes, found = 0;
@@ -130,9 +157,9 @@ TEST(the_next_page_is_found)
 		for (unsigned i = 0; i < 3; i++)
 			mem[bytes / 2 + i * page] = 1;
 		CHECK_INT(proc_pagemap_seek(fd, start, end, 512, &found, &pages), 1);
-		CHECK(found == start + bytes / 2 && pages == 3);
-		CHECK_INT(proc_pagemap_seek(fd, found + page, end, 1, &found, &pages), 1);
-		CHECK(found == start + bytes / 2 + page && pages == 1);
+		CHECK(found == start + bytes / 2 && pages == 3 * step);
+		CHECK_INT(proc_pagemap_seek(fd, found + page, end, step, &found, &pages), 1);
+		CHECK(found == start + bytes / 2 + page && pages == step);
 		CHECK_INT(proc_pagemap_seek(fd, found + 2 * page, end, 512, &found, &pages), 0);
 		CHECK(proc_pagemap_seek(-1, start, end, 512, &found, &pages) == -EBADF);
 	}
@@ -157,6 +184,7 @@ int main(void)
 	RUN(cut_off_lines_are_not_believed);
 	RUN(spoilt_lines);
 	RUN(ourselves);
+	RUN(larger_pages_are_spread_over_units);
 	RUN(the_next_page_is_found);
 	RUN(nobody);
 	return check_end();

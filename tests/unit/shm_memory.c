@@ -15,6 +15,7 @@
 #include "shm/live_direct.h"
 #include "shm/live_overflow.h"
 #include "shm/live.h"
+#include "shm/mapping.h"
 #include "shm/module.h"
 #include "shm/ring.h"
 #include "shm/stack.h"
@@ -293,18 +294,18 @@ static int unit_take(const struct segment *s, enum ht_region_id region)
 static void starts_when_full(void)
 {
 	struct fixture f = on_tmpfs("1m");
-	uint64_t at = f.s.header->region[HT_REGION_NODES].offset;
+	uint64_t at = f.s.header->region[HT_REGION_NODES].offset, two = 2 * f.s.header->page_bytes;
 
-	CHECK_INT(commit_range(&f.s, at, 2 * COMMIT_PAGE), 0);
+	CHECK_INT(commit_range(&f.s, at, two), 0);
 	fill_up(&f.s, HT_REGION_LIVE);
-	CHECK_INT(commit_range(&f.s, at + 2 * COMMIT_PAGE - 1, 2), -ENOMEM);
-	CHECK_INT(commit_range(&f.s, at, 2 * COMMIT_PAGE), 0);
-	memset(segment_at(&f.s, at), 0xaa, 2 * COMMIT_PAGE);
+	CHECK_INT(commit_range(&f.s, at + two - 1, 2), -ENOMEM);
+	CHECK_INT(commit_range(&f.s, at, two), 0);
+	memset(segment_at(&f.s, at), 0xaa, two);
 	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=8m"), 0);
-	CHECK_INT(commit_range(&f.s, at + 2 * COMMIT_PAGE - 1, 2), 0);
+	CHECK_INT(commit_range(&f.s, at + two - 1, 2), 0);
 	CHECK_INT(commit_range(&f.s, at, HT_COMMIT_BYTES), 0);
 	CHECK(commit_has(&f.s, at));
-	for (uint64_t i = 2 * COMMIT_PAGE; i < HT_COMMIT_BYTES; i++)
+	for (uint64_t i = two; i < HT_COMMIT_BYTES; i++)
 		CHECK(*(const char *)segment_at(&f.s, at + i) == 0);
 	memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
 }
@@ -314,6 +315,45 @@ TEST(starts_without_memory)
 	if (!can_mount())
 		SKIP("needs root, to mount a tmpfs");
 	fixture_in_child(starts_when_full);
+}
+
+static bool is_populated(const struct segment *s, uint64_t at)
+{
+	unsigned char there = 0;
+
+	CHECK_INT(mincore(segment_at(s, at & ~UINT64_C(4095)), 1, &there), 0);
+	return there & 1;
+}
+
+/* Where the machine's pages are larger, by the header, whole ones are committed: a range within one
+ * needs no more than the kernel can populate. */
+static void pages_of_all_sizes(void)
+{
+	for (uint32_t page = 4096; page <= HT_COMMIT_BYTES; page *= 4) {
+		struct fixture f = on_tmpfs("64m");
+		uint64_t at = f.s.header->region[HT_REGION_NODES].offset;
+		uint64_t far = f.s.header->region[HT_REGION_LIVE].offset + 3 * HT_COMMIT_BYTES;
+
+		f.s.header->page_bytes = page;
+		CHECK_INT(mapping_take(&f.s, far, HT_COMMIT_BYTES), 0);
+		CHECK_INT(commit_pages(&f.s, far + page + 100, 1), 0);
+		CHECK(is_populated(&f.s, far + page) && is_populated(&f.s, far + 2 * page - 1));
+		CHECK(!is_populated(&f.s, far) && !is_populated(&f.s, far + 2 * page));
+		for (uint64_t end = 4097; end <= HT_COMMIT_BYTES; end += 4096) {
+			CHECK_INT(commit_range(&f.s, at, end), 0);
+			CHECK_INT(commit_reach(&f.s, at) % page, 0);
+			CHECK(commit_reach(&f.s, at) >= end);
+		}
+		segment_unmap(&f.s);
+		umount(PLACE);
+	}
+}
+
+TEST(pages_are_the_machines)
+{
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	fixture_in_child(pages_of_all_sizes);
 }
 
 static void rest_when_full(void)
@@ -478,6 +518,7 @@ int main(void)
 	RUN(stacks_without_memory);
 	RUN(pieces_without_memory);
 	RUN(starts_without_memory);
+	RUN(pages_are_the_machines);
 	RUN(other_tables_without_memory);
 	RUN(file_size_limit);
 	RUN(address_space_limit);

@@ -34,12 +34,17 @@ void leak_pages_cache_free(struct leak_pages_cache *c)
 
 bool leak_pages_read(const struct leak_pages *p, uint64_t addr, uint64_t *entries, size_t count)
 {
-	size_t bytes = count * sizeof(*entries);
+	uint64_t page = proc_machine_page();
+	size_t bytes = proc_pagemap_count(addr, count, page) * sizeof(*entries);
 
-	if (p->lent)
-		return leak_lent_memory_read(p->lent, p->server, HT_COOP_PAGES,
-			       addr / PAGE * sizeof(*entries), entries, bytes) == (ssize_t)bytes;
-	return p->pagemap >= 0 && proc_pagemap_read(p->pagemap, addr, entries, count);
+	if (!p->lent)
+		return p->pagemap >= 0 && proc_pagemap_read(p->pagemap, addr, entries, count);
+	if (leak_lent_memory_read(p->lent, p->server, HT_COOP_PAGES,
+		    proc_pagemap_first(addr, page) * sizeof(*entries), entries,
+		    bytes) != (ssize_t)bytes)
+		return false;
+	proc_pagemap_spread(entries, addr, count, page);
+	return true;
 }
 
 static struct window *window_of(struct leak_pages_cache *c, uint64_t start)
