@@ -4,18 +4,21 @@
 
     guest.py DIR WORK SCRIPT [SECONDS]
 
-DIR is what tests/arm64/root.sh made. WORK, a directory, is /w in the machine; SCRIPT, a path in it, is
+DIR is what tests/arm64/root.sh made; ARM64_KERNEL=16k takes the kernel of DIR/16k, whose pages are
+of 16 KB. WORK, a directory, is /w in the machine; SCRIPT, a path in it, is
 run by sh as root. All that it prints is printed here; the exit status is the script's, 124 after
 SECONDS (default 900), 125 if the machine did not start."""
 
+import lzma
 import os
 import re
 import subprocess
 import sys
 import tempfile
 
-MODULES = ["virtio/virtio_ring.ko", "virtio/virtio.ko", "virtio/virtio_pci_legacy_dev.ko",
-           "virtio/virtio_pci_modern_dev.ko", "virtio/virtio_pci.ko", "block/virtio_blk.ko"]
+# In the order of their loading; what a kernel has built in is no file.
+MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk",
+           "crc32c_generic", "libcrc32c", "crc16", "mbcache", "jbd2", "ext4"]
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /dev /proc /new
 /bin/busybox mount -t devtmpfs dev /dev
@@ -83,18 +86,35 @@ def root_image(where):
     return path
 
 
+def modules(folder):
+    """Name and contents of each module that is needed and there."""
+    there = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            there[name.split(".")[0]] = os.path.join(at, name)
+    for name in MODULES:
+        path = there.get(name, "")
+        if path.endswith(".ko"):
+            yield name + ".ko", contents(path)
+        elif path.endswith(".ko.xz"):
+            yield name + ".ko", lzma.decompress(contents(path))
+
+
 def initramfs(where, path):
+    """Writes it; returns the kernel's path."""
     root = os.path.join(where, "root")
-    release = os.listdir(os.path.join(root, "lib/modules"))[0]
-    drivers = os.path.join(root, "lib/modules", release, "kernel/drivers")
+    kernel = os.path.join(where, os.environ.get("ARM64_KERNEL", "root"))
+    below = os.path.join(kernel, "usr/lib/modules")
+    below = below if os.path.isdir(below) else os.path.join(kernel, "lib/modules")
+    release = os.listdir(below)[0]
+    needed = list(modules(os.path.join(below, release)))
     files = [("bin", 0o40755, b""),
              ("bin/busybox", 0o100755, contents(os.path.join(root, "bin/busybox"))),
-             ("init", 0o100755,
-              (INIT % " ".join(os.path.basename(m) for m in MODULES)).encode())]
-    files += [(os.path.basename(m), 0o100644, contents(os.path.join(drivers, m))) for m in MODULES]
+             ("init", 0o100755, (INIT % " ".join(name for name, _ in needed)).encode())]
+    files += [(name, 0o100644, code) for name, code in needed]
     with open(path, "wb") as f:
         f.write(cpio(files))
-    return os.path.join(root, "boot", "vmlinuz-" + release)
+    return os.path.join(kernel, "boot", "vmlinuz-" + release)
 
 
 def main(where, work, script, seconds="900"):

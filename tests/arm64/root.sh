@@ -21,6 +21,9 @@ programs=python3,perl,gcc,busybox-static,bash,coreutils,sqlite3,redis-server,pro
 	--include=$tools "$suite" "$dir/cross"
 [ -d "$dir/root/usr" ] || mmdebstrap --variant=extract --architectures=arm64 \
 	--include=$libraries,$programs "$suite" "$dir/root"
+# A kernel with pages of 16 KB, which the suite of the programs may lack. Without it that test is skipped.
+[ -d "$dir/16k/boot" ] || mmdebstrap --variant=extract --architectures=arm64 \
+	--include=linux-image-arm64-16k "${SUITE_16K:-trixie}" "$dir/16k" || rm -rf "$dir/16k"
 # Its own libc would be found before the root's.
 rm -rf "$dir/cross/usr/aarch64-linux-gnu/lib" "$dir/cross/usr/aarch64-linux-gnu/include"
 

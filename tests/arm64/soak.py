@@ -26,8 +26,24 @@ TESTS = {
     "unwinder": ("tests/e2e/unwinder.py", ["python3", "perl", "ls", "sqlite3", "C API", "C++", "longjmp",
                                            "threads", "libraries"]),  # libunwind crashes in "handlers on ..."
     "leaks": ("tests/e2e/leaks.py", []),
+    "helped": ("tests/e2e/leaks_helped.py", []),
+    "live": ("tests/e2e/leaks_live.py", []),
+    "shared": ("tests/e2e/leaks_shared.py", []),
+    "sparse": ("tests/e2e/leaks_sparse.py", []),
+    "two": ("tests/e2e/leaks_two.py", []),
+    "children": ("tests/e2e/leaks_children.py", []),
+    "forks": ("tests/faults/group_c.py", ["C1", "C1b", "C2", "C3", "C3a", "C3b", "C3c", "C4", "C5", "C7", "C16",
+                                          "C6", "C6a"]),
     "programs": ("tests/arm64/programs.py", []),
 }
+
+# The same on a kernel whose pages are of 16 KB.
+TESTS_16K = {
+    "pages": ("tests/arm64/programs.py", ["counts", "gcc"]),
+    "pages-truth": ("tests/e2e/truth.py", ["every function", "10,000 stacks, 100,000"]),
+    "pages-leaks": ("tests/e2e/leaks.py", ["every class, root", "a running program"]),
+}
+UNITS = ("trace_stop", "proc_smaps", "shm_memory")
 
 
 def put(source, to):
@@ -41,22 +57,27 @@ def assemble(work):
     for name in ("tests/e2e", "tests/targets", "tests/arm64", "tests/faults"):
         shutil.copytree(name, os.path.join(work, name), ignore=shutil.ignore_patterns("__pycache__"))
     for pattern in ("heaptop", "libheaptop.so", "demo", "tests/targets/*", "tests/targets/plugin/*.so",
-                    "tests/arm64/*", "tests/unit/trace_stop"):
+                    "tests/faults/targets/*", "tests/arm64/*", "tests/unit/*"):
         for path in glob.glob(os.path.join(B, pattern)):
             if os.path.isfile(path) and not path.endswith((".o", ".d", ".ci", ".su")):
                 put(path, os.path.join(work, path))
 
 
-def script(work, wanted):
+def script(work, tests, wanted):
+    """The script that runs them. False: none of them is wanted."""
     lines = ["export PYTHONDONTWRITEBYTECODE=1 HEAPTOP_TEST_SLOWNESS=50 B=" + B, "cd /w"]
-    for name, (path, words) in TESTS.items():
-        if wanted and name not in wanted:
+    chosen = [name for name in (*tests, "units") if not wanted or name in wanted]
+    for name in chosen:
+        if name == "units":
+            lines += ["$B/tests/unit/%s || failed=1" % unit for unit in UNITS]
             continue
+        path, words = tests[name]
         arguments = " ".join("'%s'" % w for w in words)
         lines += ["echo '# %s'" % name, "/usr/bin/python3 %s %s || failed=1" % (path, arguments)]
     lines.append("exit ${failed:-0}")
     with open(os.path.join(work, "soak.sh"), "w", encoding="utf-8") as f:
         f.write("\n".join(lines) + "\n")
+    return bool(chosen)
 
 
 def main(wanted):
@@ -66,9 +87,16 @@ def main(wanted):
         return 0
     with tempfile.TemporaryDirectory(dir="/var/tmp") as work:
         assemble(work)
-        script(work, wanted)
-        return subprocess.run([os.path.join(HERE, "guest.py"), where, work, "soak.sh", str(SECONDS)],
-                              check=False).returncode
+        status = 0
+        for kernel, tests in (("root", TESTS), ("16k", TESTS_16K)):
+            if not os.path.isdir(os.path.join(where, kernel)):
+                print("skip - arm64: there is no kernel with pages of 16 KB in %s" % where)
+            elif script(work, tests, wanted):
+                print("# kernel: " + kernel, flush=True)
+                done = subprocess.run([os.path.join(HERE, "guest.py"), where, work, "soak.sh", str(SECONDS)],
+                                      env={**os.environ, "ARM64_KERNEL": kernel}, check=False)
+                status = status or done.returncode
+        return status
 
 
 if __name__ == "__main__":

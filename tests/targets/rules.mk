@@ -5,6 +5,7 @@
 PLUGINS := $(patsubst %,$(B)/tests/targets/plugin/%.so,one two waits \
 	charset_a charset_b charset_c)
 TEST_EXTRA += $(PLUGINS)
+soak-arm64: $(PLUGINS)
 
 $(B)/tests/targets/plugin/%.so: tests/targets/plugin/plugin.c Makefile
 	$(call say,CC,$@)
