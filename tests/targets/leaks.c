@@ -41,6 +41,11 @@
 /* ---- by way of where the pointer is ---- */
 
 MAKER(reachable_global)
+#ifdef __aarch64__
+MAKER(reachable_tagged)
+MAKER(reachable_behind_tag)
+static volatile uintptr_t tagged;
+#endif
 MAKER(reachable_by_block)
 MAKER(reachable_by_end)
 MAKER(reachable_zero)
@@ -80,6 +85,13 @@ static void *volatile *map_pool(int kind)
 __attribute__((noinline)) static void places(void)
 {
 	struct node *n = reachable_global(sizeof(*n));
+#ifdef __aarch64__
+	uintptr_t *behind = reachable_tagged(sizeof(*behind));
+
+	/* The processor ignores the top byte: a root, and a word in a block. */
+	*behind = (uintptr_t)reachable_behind_tag(40) | (uintptr_t)0x35 << 56;
+	tagged = (uintptr_t)behind | (uintptr_t)0xa5 << 56;
+#endif
 	char *p;
 	void **freed;
 

@@ -23,4 +23,15 @@ enum leak_word_kind {
 	LEAK_WORD_FILE /* an address in a file's mapping, where vtables are */
 };
 
+/* The address in a word. On aarch64 the processor ignores the top byte, in which programs keep tags
+ * (TBI; MTE, HWASan). */
+static inline uint64_t leak_word_address(uint64_t word)
+{
+#ifdef __aarch64__
+	return word & (UINT64_MAX >> 8);
+#else
+	return word;
+#endif
+}
+
 #endif

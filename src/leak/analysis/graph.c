@@ -121,9 +121,12 @@ void leak_graph_root(
 {
 	uint64_t lowest = g->blocks->lowest, span = g->blocks->span;
 
-	for (size_t i = 0; i < count; i++)
-		if (words[i] - lowest < span)
-			root_word(g, at + i * sizeof(*words), words[i], bins);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = leak_word_address(words[i]);
+
+		if (word - lowest < span)
+			root_word(g, at + i * sizeof(*words), word, bins);
+	}
 }
 
 void leak_graph_root_block(struct leak_graph *g, uint32_t block)
@@ -202,9 +205,12 @@ void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 	uint64_t lowest = g->blocks->lowest, span = g->blocks->span;
 	size_t edges = p->store->edges;
 
-	for (size_t i = 0; i < count; i++)
-		if (words[i] - lowest < span)
-			part_word(g, p, block, words[i]);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = leak_word_address(words[i]);
+
+		if (word - lowest < span)
+			part_word(g, p, block, word);
+	}
 	p->edges = p->store->edges - p->edge;
 	p->interiors = p->store->interiors - p->interior;
 	if (block >= p->begins) {
