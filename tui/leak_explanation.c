@@ -2,6 +2,7 @@
 /* The explanation of a row of Leaks (leak_explanation.h). */
 #include "tui/leak_explanation.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -251,7 +252,9 @@ static void say_contents(
 	long got = ui->source->bytes ? ui->source->bytes(ui->source->ctx, b->addr, bytes, n) : -1;
 
 	if (got <= 0 && n > 0)
-		say(w, STYLE_DIM, "      the contents cannot be read");
+		say(w, STYLE_DIM, "      %s",
+			got == -EAGAIN ? "the contents are on the way"
+				       : "the contents cannot be read");
 	for (size_t at = 0; (long)at < got; at += CONTENT_BYTES) {
 		char hex[3 * CONTENT_BYTES + 1], text[CONTENT_BYTES + 1];
 		size_t end = (size_t)got - at < CONTENT_BYTES ? (size_t)got - at : CONTENT_BYTES;

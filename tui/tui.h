@@ -140,7 +140,8 @@ struct tui_source {
 	 * why not. */
 	int (*leaks_suppress)(void *ctx, const struct snapshot *s, const struct leak_chosen *chosen,
 		char *msg, size_t cap);
-	/* Reads the program's memory: bytes read, or less than 1. May be NULL. */
+	/* Reads the program's memory: bytes read, or less than 1; -EAGAIN: they come from another
+	 * machine, and `ready` says when they are there. May be NULL. */
 	long (*bytes)(void *ctx, uint64_t addr, void *out, size_t bytes);
 	/* Terminates the launched program (SIGTERM). NULL: we did not launch it. */
 	void (*end)(void *ctx);

@@ -15,7 +15,9 @@
 #include "src/far/agent.h"
 #include "src/far/listen.h"
 #include "src/run/agent_children.h"
+#include "src/run/agent_contents.h"
 #include "src/run/agent_images.h"
+#include "src/run/agent_maps.h"
 #include "src/run/agent_processes.h"
 #include "src/run/agent_scans.h"
 #include "src/target/target.h"
@@ -38,6 +40,8 @@ struct agent {
 	struct agent_images images;
 	struct agent_processes processes;
 	struct agent_scans *scans;
+	struct agent_maps *maps;
+	struct agent_contents contents;
 };
 
 static int fail(int status, const char *what, const char *why)
@@ -53,8 +57,9 @@ static int help(void)
 	printf("heaptop-agent " HEAPTOP_VERSION
 	       ": show a recorded process to a heaptop elsewhere\n\n"
 	       "  heaptop-agent --serve=[steer:]WHERE PID|NAME\n\n"
-	       "WHERE is - (standard input and output) or unix:PATH; after steer:, leak scans are\n"
-	       "allowed. The process must run with libheaptop.so (LD_PRELOAD) of the same "
+	       "WHERE is - (standard input and output) or unix:PATH; after steer:, leak scans and\n"
+	       "reading contents of blocks are allowed. The process must run with libheaptop.so "
+	       "(LD_PRELOAD) of the same "
 	       "version.\n"
 	       "There: heaptop --agent PATH/heaptop-agent ssh://HOST/PID\n");
 	return 0;
@@ -158,7 +163,9 @@ static int process_open(struct agent *a)
 		return fail(FAILED, message, NULL);
 	if (a->steers)
 		a->scans = agent_scans_new();
-	if (a->steers && !a->scans)
+	agent_contents_init(&a->contents);
+	a->maps = agent_maps_new();
+	if (!a->maps || (a->steers && !a->scans))
 		return fail(FAILED, "cannot serve", strerror(ENOMEM));
 	rc = agent_images_open(&a->images, a->open, pid);
 	if (rc == 0)
@@ -170,7 +177,9 @@ static int process_open(struct agent *a)
 		.others = &a->processes.others,
 		.children = agent_children_list,
 		.stop = &stopped,
-		.steer = a->scans ? agent_scans_steer(a->scans) : NULL,
+		.worker = { [FAR_LEAKS] = a->scans ? agent_scans_worker(a->scans) : NULL,
+			[FAR_MAP] = agent_maps_worker(a->maps),
+			[FAR_CONTENTS] = a->scans ? &a->contents.worker : NULL },
 	};
 	return 0;
 }
@@ -245,6 +254,8 @@ int main(int argc, char *argv[])
 	if (rc == 0)
 		rc = strcmp(a.where, "-") == 0 ? standard_serve(&a) : socket_serve(&a);
 	agent_scans_free(a.scans);
+	agent_maps_free(a.maps);
+	agent_contents_free(&a.contents);
 	agent_processes_close(&a.processes);
 	agent_images_close(&a.images);
 	read_close(a.open);

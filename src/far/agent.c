@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "src/far/agent_file.h"
-#include "src/far/agent_scan.h"
+#include "src/far/agent_work.h"
 #include "src/far/channel.h"
 #include "src/util/clock.h"
 
@@ -19,7 +19,7 @@
 #define CHILDREN_APART_NS UINT64_C(2000000000)
 #define LIST_APART_NS	  UINT64_C(200000000) /* who asks more often gets the last answer */
 #define LOOK_MS		  500 /* between looks at `stop`, */
-#define SCAN_LOOK_MS	  50 /* and at a scan */
+#define WORK_LOOK_MS	  50 /* and at what it works at */
 
 struct serving {
 	const struct far_agent *agent;
@@ -27,7 +27,7 @@ struct serving {
 	struct far_agent_view view[FAR_VIEWS];
 	struct far_file file;
 	unsigned file_view; /* whose that is */
-	struct far_agent_scan scan;
+	struct far_agent_work work[FAR_KINDS];
 	struct bytes out;
 	uint64_t children_due_ns, list_due_ns;
 	char children[FAR_TEXT_MAX];
@@ -53,7 +53,7 @@ static int hello_send(struct serving *s, struct far_agent_view *v)
 		.order = *(const uint8_t *)&one,
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
 		.sends_files = s->agent->sends_files,
-		.steers = s->agent->steer != NULL };
+		.steers = s->agent->worker[FAR_LEAKS] != NULL };
 	struct utsname u;
 
 	snprintf(h.version, sizeof(h.version), "%s", HEAPTOP_VERSION);
@@ -178,6 +178,7 @@ static int file_send(struct serving *s, const struct far_frame *f)
 	struct far_agent_view *v;
 	struct far_piece p;
 	int rc = far_piece_get(&c, &p);
+	uint64_t most = p.bytes;
 
 	if (rc != 0)
 		return rc;
@@ -191,26 +192,32 @@ static int file_send(struct serving *s, const struct far_frame *f)
 		far_file_open(&s->file, v->segment, v->of.pid, &p);
 	far_piece_put(&s->out, &p);
 	if (p.bytes > 0)
-		far_file_read(&s->file, p.offset, &s->out);
+		far_file_read(&s->file, p.offset, most, &s->out);
 	return reply(s, FAR_PIECE);
 }
 
-/* The process whose scan this is about: that of the view in it. */
-static int scan_take(struct serving *s, const struct far_frame *f)
+/* The process that this is about: that of the view in it. */
+static int work_take(struct serving *s, const struct far_frame *f)
 {
-	struct bytes_cursor c = { f->data, f->data + f->len, false };
+	struct bytes_cursor c = { f->data, f->data + f->len, false }, look;
 	const struct far_agent_view *v;
+	struct far_agent_work *w;
+	enum far_kind kind;
 	unsigned number = 0;
 
-	if (f->type == FAR_SCAN) {
-		(void)bytes_read(&c);
-		if (far_number_get(&c, &number) != 0)
+	if (far_kind_get(&c, &kind) != 0)
+		return -EPROTO;
+	if (f->type == FAR_WORK) {
+		look = c;
+		(void)bytes_read(&look);
+		if (far_number_get(&look, &number) != 0)
 			return -EPROTO;
 	}
 	v = &s->view[number];
-	s->scan.path = v->segment ? read_path(v->segment) : NULL;
-	s->scan.pid = v->of.pid;
-	return far_agent_scan_take(&s->scan, &s->line, f);
+	w = &s->work[kind];
+	w->path = v->segment ? read_path(v->segment) : NULL;
+	w->pid = v->of.pid;
+	return far_agent_work_take(w, &s->line, f->type, &c);
 }
 
 static int frame_take(struct serving *s, const struct far_frame *f)
@@ -228,10 +235,10 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 		return list_send(s);
 	case FAR_OPEN:
 		return open_take(s, f);
-	case FAR_SCAN:
+	case FAR_WORK:
 	case FAR_CANCEL:
 	case FAR_GET:
-		return scan_take(s, f);
+		return work_take(s, f);
 	default:
 		return -EPROTO;
 	}
@@ -240,6 +247,23 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 static bool is_stopped(const struct serving *s)
 {
 	return s->agent->stop && *s->agent->stop;
+}
+
+static bool works(const struct serving *s)
+{
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		if (s->work[i].runs)
+			return true;
+	return false;
+}
+
+static int work_report(struct serving *s)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < FAR_KINDS && rc == 0; i++)
+		rc = far_agent_work_report(&s->work[i], &s->line);
+	return rc;
 }
 
 static int serve(struct serving *s)
@@ -254,11 +278,11 @@ static int serve(struct serving *s)
 				return rc;
 		}
 		if (rc == 0)
-			rc = far_agent_scan_report(&s->scan, &s->line);
+			rc = work_report(s);
 		if (rc == 0)
 			rc = is_stopped(s) ? -EINTR
-					   : far_channel_fill(&s->line,
-						     s->scan.runs ? SCAN_LOOK_MS : LOOK_MS);
+					   : far_channel_fill(
+						     &s->line, works(s) ? WORK_LOOK_MS : LOOK_MS);
 		if (rc > 0 || (rc == -EINTR && !is_stopped(s)))
 			rc = 0;
 	}
@@ -267,8 +291,9 @@ static int serve(struct serving *s)
 
 static void serving_end(struct serving *s)
 {
-	if (s->agent->steer)
-		s->agent->steer->leave(s->agent->steer->ctx);
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		if (s->work[i].worker)
+			s->work[i].worker->leave(s->work[i].worker->ctx);
 	for (unsigned i = 0; i < FAR_VIEWS; i++)
 		view_close(s, &s->view[i]);
 	far_channel_free(&s->line);
@@ -287,7 +312,8 @@ int far_agent_serve(const struct far_agent *a, int in, int out)
 		return -ENOMEM;
 	s->agent = a;
 	s->file.fd = -1;
-	s->scan.steer = a->steer;
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		s->work[i] = (struct far_agent_work){ .kind = i, .worker = a->worker[i] };
 	rc = far_agent_view_open(&s->view[0], 0, &a->first, &s->line);
 	if (rc == 0)
 		rc = far_channel_open(&s->line, in, out);

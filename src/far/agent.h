@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "src/far/agent_view.h"
-#include "src/far/steer.h"
+#include "src/far/worker.h"
 #include "src/read/read.h"
 
 /* The recorded processes that belong to the first: its launch's, or its children. */
@@ -34,7 +34,7 @@ struct far_agent {
 	bool sends_files; /* object files that it has mapped, for their symbols */
 	/* Its recorded children in words, or "". May be NULL. */
 	void (*children)(pid_t pid, char *out, size_t cap);
-	const struct far_steer *steer; /* NULL: it may only read */
+	const struct far_worker *worker[FAR_KINDS]; /* NULL: that is not allowed */
 };
 
 /*

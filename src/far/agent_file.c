@@ -76,13 +76,14 @@ void far_file_open(struct far_file *f, struct read_segment *s, pid_t pid, struct
 	p->bytes = f->bytes = (uint64_t)st.st_size;
 }
 
-void far_file_read(struct far_file *f, uint64_t offset, struct bytes *out)
+void far_file_read(struct far_file *f, uint64_t offset, uint64_t most, struct bytes *out)
 {
+	size_t room = most < FAR_PIECE_MAX ? (size_t)most : FAR_PIECE_MAX;
 	ssize_t n;
 
-	if (f->fd < 0 || offset >= f->bytes || !bytes_room(out, FAR_PIECE_MAX))
+	if (f->fd < 0 || offset >= f->bytes || !bytes_room(out, room))
 		return;
-	n = pread(f->fd, out->data + out->len, FAR_PIECE_MAX, (off_t)offset);
+	n = pread(f->fd, out->data + out->len, room, (off_t)offset);
 	if (n > 0)
 		out->len += (size_t)n;
 }

@@ -20,8 +20,8 @@ struct far_file {
  * that the process itself maps now. p->bytes gets its size; 0: there is none for the desk.
  */
 void far_file_open(struct far_file *f, struct read_segment *s, pid_t pid, struct far_piece *p);
-/* Adds a piece from `offset` on; none at the end or on failure. */
-void far_file_read(struct far_file *f, uint64_t offset, struct bytes *out);
+/* Adds a piece of `most` bytes at most from `offset` on; none at the end or on failure. */
+void far_file_read(struct far_file *f, uint64_t offset, uint64_t most, struct bytes *out);
 void far_file_close(struct far_file *f);
 
 #endif

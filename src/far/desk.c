@@ -21,7 +21,7 @@
 #define LAST_MS	       500 /* for what a peer that has ended said last */
 #define SEND_MS	       10000 /* a peer that takes nothing for so long is lost */
 #define TAKE_MS	       200 /* after the deadline, from a peer that sends without end */
-#define FAR_FOUND_MOST (UINT64_C(64) << 20) /* bytes of what a scan found */
+#define FAR_FOUND_MOST (UINT64_C(64) << 20) /* bytes of what work found */
 #define LISTEN_READS   64u /* at a time: who sends without end is not listened to without end */
 #define BANNERS	       16u /* readings of what a stranger says, at most */
 
@@ -34,7 +34,7 @@ struct far_desk {
 	bool fresh; /* a tick came that far_desk_tick has not reported */
 	uint64_t asked_ns, heard_ns; /* CLOCK_MONOTONIC */
 	uint64_t heard_at_ns; /* CLOCK_REALTIME */
-	struct far_desk_scan scan;
+	struct far_desk_work work[FAR_KINDS];
 	struct far_desk_file file;
 	bool list_asked;
 	struct far_row *rows; /* FAR_ROWS_MAX; or NULL */
@@ -170,6 +170,19 @@ static int rows_take(struct far_desk *d, struct bytes_cursor *c)
 	return far_rows_get(c, d->rows, &d->nrows, &d->more);
 }
 
+static int work_take(struct far_desk *d, uint8_t type, struct bytes_cursor *c)
+{
+	struct far_working said;
+	struct far_part part;
+	int rc = type == FAR_WORKING ? far_working_get(c, &said) : far_part_get(c, &part);
+
+	if (rc != 0)
+		return rc;
+	if (type == FAR_WORKING)
+		return far_desk_work_said(&d->work[said.kind], &d->line, &said, FAR_FOUND_MOST);
+	return far_desk_work_part(&d->work[part.kind], &d->line, &part, c);
+}
+
 /* 1: a tick is complete; 0, or -errno. */
 static int frame_take(struct far_desk *d, const struct far_frame *f)
 {
@@ -191,9 +204,9 @@ static int frame_take(struct far_desk *d, const struct far_frame *f)
 		return absent_take(d, &c);
 	case FAR_PIECE:
 		return far_desk_file_piece(&d->file, &d->line, &c);
-	case FAR_SCANNING:
+	case FAR_WORKING:
 	case FAR_FOUND:
-		return far_desk_scan_frame(&d->scan, &d->line, f, FAR_FOUND_MOST);
+		return work_take(d, f->type, &c);
 	case FAR_END:
 		text_clean(line, sizeof(line), (const char *)f->data, f->len);
 		return end(d, -EPIPE, line);
@@ -347,6 +360,8 @@ int far_desk_open(struct far_desk **out, const struct far_peer *peer, int timeou
 	}
 	d->peer = *peer;
 	d->file.fd = -1;
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		d->work[i].kind = i;
 	signal(SIGPIPE, SIG_IGN);
 	rc = far_channel_open(&d->line, d->peer.in, d->peer.out);
 	if (rc == 0)
@@ -369,7 +384,8 @@ void far_desk_close(struct far_desk *d)
 	far_channel_free(&d->line);
 	for (unsigned i = 0; i < FAR_VIEWS; i++)
 		far_desk_view_free(&d->view[i]);
-	far_desk_scan_free(&d->scan);
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		far_desk_work_free(&d->work[i]);
 	free(d->rows);
 	free(d);
 }
@@ -503,31 +519,32 @@ int far_desk_chosen(const struct far_desk *d, unsigned view, const char **why)
 	return **why ? -ESRCH : 0;
 }
 
-/* ---- scans there ---- */
+/* ---- work there ---- */
 
-int far_desk_scan(struct far_desk *d, unsigned view, const struct bytes *request)
+int far_desk_order(
+	struct far_desk *d, enum far_kind kind, unsigned view, const struct bytes *request)
 {
 	int rc;
 
-	if (!d->view[view].moment.agent.steers)
+	if (kind != FAR_MAP && !d->view[view].moment.agent.steers)
 		return -EPERM;
 	if (d->ended[0])
 		return -EPIPE;
-	rc = far_desk_scan_begin(&d->scan, &d->line, view, request);
+	rc = far_desk_work_begin(&d->work[kind], &d->line, view, request);
 	if (rc != 0)
 		failed(d, rc);
 	return rc;
 }
 
-void far_desk_scan_end(struct far_desk *d)
+void far_desk_order_end(struct far_desk *d, enum far_kind kind)
 {
-	if (!d->ended[0] && far_desk_scan_cancel(&d->scan, &d->line) != 0)
+	if (!d->ended[0] && far_desk_work_cancel(&d->work[kind], &d->line) != 0)
 		failed(d, -EPIPE);
 }
 
-const struct far_desk_scan *far_desk_scanned(const struct far_desk *d)
+const struct far_desk_work *far_desk_ordered(const struct far_desk *d, enum far_kind kind)
 {
-	return &d->scan;
+	return &d->work[kind];
 }
 
 int far_desk_copy(struct far_desk *d, unsigned view, uint32_t module, int fd, uint64_t most)

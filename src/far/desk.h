@@ -7,7 +7,7 @@
 #ifndef SRC_FAR_DESK_H
 #define SRC_FAR_DESK_H
 
-#include "src/far/desk_scan.h"
+#include "src/far/desk_work.h"
 #include "src/far/moment.h"
 #include "src/far/peer.h"
 
@@ -75,13 +75,14 @@ int far_desk_choose(struct far_desk *d, unsigned view, uint64_t id);
 int far_desk_chosen(const struct far_desk *d, unsigned view, const char **why);
 
 /*
- * Asks for a leak scan there, with a request that only src/scan reads. 0, -EPERM: the agent may
- * only read; -EPIPE or -errno.
+ * Asks for work there, with a request that only the rooms of that work read; what was asked for of
+ * its kind before is forgotten. 0, -EPERM: the agent may only read; -EPIPE or -errno.
  */
-int far_desk_scan(struct far_desk *d, unsigned view, const struct bytes *request);
-void far_desk_scan_end(struct far_desk *d);
-/* That scan: where `runs` is false, `said.state` says what came of it; valid until the next call of
+int far_desk_order(
+	struct far_desk *d, enum far_kind kind, unsigned view, const struct bytes *request);
+void far_desk_order_end(struct far_desk *d, enum far_kind kind);
+/* That work: where `runs` is false, `said.state` says what came of it; valid until the next call of
  * any of these. */
-const struct far_desk_scan *far_desk_scanned(const struct far_desk *d);
+const struct far_desk_work *far_desk_ordered(const struct far_desk *d, enum far_kind kind);
 
 #endif

@@ -15,7 +15,7 @@ static int ended(struct far_desk_file *f, int result)
 
 static int piece_ask(struct far_desk_file *f, struct far_channel *line)
 {
-	const struct far_piece p = { f->view, f->module, f->offset, 0 };
+	const struct far_piece p = { f->view, f->module, f->offset, far_pace_ask(&f->pace) };
 	struct bytes b = { 0 };
 	int rc;
 
@@ -47,6 +47,7 @@ int far_desk_file_piece(struct far_desk_file *f, struct far_channel *line, struc
 	if (pwrite(f->fd, c->at, len, (off_t)f->offset) != (ssize_t)len)
 		return ended(f, -ENOSPC);
 	f->offset += len;
+	far_pace_came(&f->pace, clock_monotonic_ns());
 	return f->offset == f->bytes ? ended(f, 0) : piece_ask(f, line);
 }
 
@@ -54,8 +55,10 @@ int far_desk_file_begin(
 	struct far_desk_file *f, struct far_channel *line, const struct far_desk_file *wanted)
 {
 	unsigned asked = f->asked;
+	struct far_pace pace = f->pace;
 
 	*f = *wanted;
+	f->pace = pace;
 	f->asked = asked;
 	f->result = 1;
 	return piece_ask(f, line);

@@ -4,12 +4,14 @@
 #define SRC_FAR_DESK_FILE_H
 
 #include "src/far/channel.h"
+#include "src/far/pace.h"
 
 struct far_desk_file {
 	unsigned view;
 	uint64_t module, offset, bytes, most;
 	int fd; /* -1: none */
 	int result; /* 1: pieces are to come; else as far_desk_copied */
+	struct far_pace pace;
 	unsigned asked; /* pieces that were asked for and have not come, of earlier files too */
 };
 

@@ -91,8 +91,9 @@ int far_piece_get(struct bytes_cursor *c, struct far_piece *p)
 	return checked(c);
 }
 
-void far_scanning_put(struct bytes *b, const struct far_scanning *s)
+void far_working_put(struct bytes *b, const struct far_working *s)
 {
+	bytes_number(b, s->kind);
 	bytes_number(b, s->number);
 	bytes_number(b, s->state);
 	bytes_number(b, s->phase);
@@ -101,10 +102,11 @@ void far_scanning_put(struct bytes *b, const struct far_scanning *s)
 	bytes_add_text(b, s->why);
 }
 
-int far_scanning_get(struct bytes_cursor *c, struct far_scanning *s)
+int far_working_get(struct bytes_cursor *c, struct far_working *s)
 {
+	s->kind = (enum far_kind)bytes_read_below(c, FAR_KINDS - 1);
 	s->number = bytes_read(c);
-	s->state = (enum far_scan_state)bytes_read_below(c, FAR_SCAN_REFUSED);
+	s->state = (enum far_work_state)bytes_read_below(c, FAR_WORK_REFUSED);
 	s->phase = bytes_read(c);
 	s->read_bytes = bytes_read(c);
 	s->bytes = bytes_read(c);
@@ -114,14 +116,24 @@ int far_scanning_get(struct bytes_cursor *c, struct far_scanning *s)
 
 void far_part_put(struct bytes *b, const struct far_part *p)
 {
+	bytes_number(b, p->kind);
 	bytes_number(b, p->number);
 	bytes_number(b, p->offset);
+	bytes_number(b, p->most);
 }
 
 int far_part_get(struct bytes_cursor *c, struct far_part *p)
 {
+	p->kind = (enum far_kind)bytes_read_below(c, FAR_KINDS - 1);
 	p->number = bytes_read(c);
 	p->offset = bytes_read(c);
+	p->most = bytes_read_below(c, FAR_PIECE_MAX);
+	return checked(c);
+}
+
+int far_kind_get(struct bytes_cursor *c, enum far_kind *kind)
+{
+	*kind = (enum far_kind)bytes_read_below(c, FAR_KINDS - 1);
 	return checked(c);
 }
 

@@ -8,13 +8,14 @@
  *
  *   agent -> desk   FAR_HELLO, once; then for each FAR_NEXT any number of FAR_LINES, one
  *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
- *                   FAR_SCANNING says how far a scan is, and FAR_FOUND answers FAR_GET.
+ *                   FAR_WORKING says how far work is, and FAR_FOUND answers FAR_GET.
  *                   FAR_PROCESSES answers FAR_LIST; FAR_HELLO, or FAR_ABSENT, FAR_OPEN.
  *                   FAR_END: a line for the user, the last frame
  *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE; FAR_IMAGE, after a tick that says
  *                   that there is another image: another FAR_HELLO answers, and ticks of it.
  *                   FAR_LIST; FAR_OPEN
- * FAR_SCAN, FAR_CANCEL and FAR_GET have the agent act on the program, if its user allowed that
+ *                   FAR_WORK, FAR_CANCEL and FAR_GET: what takes the agent longer, of the
+ *                   kinds of enum far_kind, one of each at a time
  *
  * A connection shows up to FAR_VIEWS processes of one launch, each by a number, its view: view 0 is
  * the process that the agent was given, and FAR_OPEN gives another number to one of FAR_PROCESSES.
@@ -35,11 +36,11 @@
 
 #define FAR_MAGIC	"heaptop\x1a"
 #define FAR_MAGIC_BYTES 8u
-#define FAR_PROTOCOL	3u
+#define FAR_PROTOCOL	4u
 #define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
 #define FAR_TEXT_MAX	256u /* of a text */
 #define FAR_PIECE_MAX	(256u << 10) /* of a file */
-#define FAR_REQUEST_MAX 256u /* of what a scan is to do */
+#define FAR_REQUEST_MAX 256u /* of what work is to do */
 #define FAR_NAMES_MAX	4096u /* of threads */
 #define FAR_NAME_MAX	64u
 #define FAR_VIEWS	8u
@@ -55,9 +56,9 @@ enum far_type {
 	FAR_FILE = 'F',
 	FAR_PIECE = 'D',
 	FAR_IMAGE = 'J',
-	FAR_SCAN = 'S',
+	FAR_WORK = 'S',
 	FAR_CANCEL = 'X',
-	FAR_SCANNING = 'I',
+	FAR_WORKING = 'I',
 	FAR_GET = 'G',
 	FAR_FOUND = 'R',
 	FAR_LIST = 'W',
@@ -65,6 +66,14 @@ enum far_type {
 	FAR_OPEN = 'O',
 	FAR_ABSENT = 'A',
 	FAR_END = 'E'
+};
+
+/* What the agent works out for the desk. */
+enum far_kind {
+	FAR_LEAKS, /* a leak scan, which stops the program: only if its user allowed that */
+	FAR_MAP, /* the map of its resident memory */
+	FAR_CONTENTS, /* of blocks: only if its user allowed leak scans */
+	FAR_KINDS
 };
 
 /* FAR_HELLO: what the agent is. */
@@ -76,7 +85,7 @@ struct far_hello {
 	uint64_t segment_bytes;
 	uint64_t view; /* below FAR_VIEWS */
 	bool sends_files;
-	bool steers; /* it may act on the program: leak scans */
+	bool steers; /* it may act on the program: leak scans, contents of blocks */
 	char version[FAR_TEXT_MAX], machine[FAR_TEXT_MAX], host[FAR_TEXT_MAX]; /* cleaned */
 };
 
@@ -95,21 +104,24 @@ struct far_piece {
 	uint64_t view;
 	uint64_t module; /* number in the segment */
 	uint64_t offset;
-	uint64_t bytes; /* of the whole file; 0: there is none for the desk */
+	/* FAR_FILE: to send, at most FAR_PIECE_MAX. FAR_PIECE: of the whole file; 0: there is none
+	 * for the desk. */
+	uint64_t bytes;
 };
 
-enum far_scan_state {
-	FAR_SCAN_RUNS,
-	FAR_SCAN_ENDED, /* what it found is complete */
-	FAR_SCAN_REFUSED /* `why` */
+enum far_work_state {
+	FAR_WORK_RUNS,
+	FAR_WORK_ENDED, /* what it found is complete */
+	FAR_WORK_REFUSED /* `why` */
 };
 
-/* FAR_SCANNING. FAR_SCAN is the number, which the desk chooses, the view, and then the request,
- * which only src/scan reads; FAR_CANCEL is empty. */
-struct far_scanning {
+/* FAR_WORKING. FAR_WORK is the kind, the number, which the desk chooses, the view, and then the
+ * request, which only the rooms of that work read; FAR_CANCEL is the kind. */
+struct far_working {
+	enum far_kind kind;
 	uint64_t number;
-	enum far_scan_state state;
-	uint64_t phase; /* enum leak_phase */
+	enum far_work_state state;
+	uint64_t phase; /* of a leak scan: enum leak_phase */
 	uint64_t read_bytes;
 	uint64_t bytes; /* ended: of what it found */
 	char why[FAR_TEXT_MAX]; /* cleaned */
@@ -117,8 +129,10 @@ struct far_scanning {
 
 /* FAR_GET and the head of FAR_FOUND, whose data follow. */
 struct far_part {
-	uint64_t number; /* of the scan */
+	enum far_kind kind;
+	uint64_t number; /* of the work */
 	uint64_t offset;
+	uint64_t most; /* FAR_GET: bytes to send, at most FAR_PIECE_MAX */
 };
 
 /* One of FAR_PROCESSES, which are a number of them, how many more there are, and then each. */
@@ -145,10 +159,11 @@ void far_tick_put(struct bytes *b, const struct far_tick *t);
 int far_tick_get(struct bytes_cursor *c, struct far_tick *t);
 void far_piece_put(struct bytes *b, const struct far_piece *p);
 int far_piece_get(struct bytes_cursor *c, struct far_piece *p);
-void far_scanning_put(struct bytes *b, const struct far_scanning *s);
-int far_scanning_get(struct bytes_cursor *c, struct far_scanning *s);
+void far_working_put(struct bytes *b, const struct far_working *s);
+int far_working_get(struct bytes_cursor *c, struct far_working *s);
 void far_part_put(struct bytes *b, const struct far_part *p);
 int far_part_get(struct bytes_cursor *c, struct far_part *p);
+int far_kind_get(struct bytes_cursor *c, enum far_kind *kind);
 /* FAR_NEXT and FAR_IMAGE. */
 int far_number_get(struct bytes_cursor *c, unsigned *view);
 void far_choice_put(struct bytes *b, const struct far_choice *o);

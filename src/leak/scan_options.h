@@ -10,14 +10,14 @@
 
 struct leak_holders;
 struct leak_object_store;
-struct scan_far;
+struct far_order;
 
 struct leak_scan_options {
 	pid_t pid; /* as we see it */
 	const struct core *core; /* its core file, which is read instead; NULL: it runs */
 	/* It is on another machine, where this asks for the scan (src/scan/scan_far.h). NULL: here.
 	 */
-	const struct scan_far *far;
+	const struct far_order *far;
 	unsigned roots; /* enum leak_root */
 	unsigned heuristics; /* bit i for enum leak_heuristic i */
 	enum leak_copying copying;

@@ -13,7 +13,9 @@
 #include "shm/layout.h"
 #include "src/core/maps.h"
 #include "src/memory/allocator.h"
+#include "src/memory/map_far.h"
 #include "src/memory/map_ranges.h"
+#include "src/memory/map_texts.h"
 #include "src/memory/vmas.h"
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/leak/before.h"
@@ -339,34 +341,33 @@ static int pages_read(const struct reading *r, struct map *m)
 
 /* ---- the whole map ---- */
 
-static const char *why_not(int rc)
+static enum map_text why_not(int rc)
 {
 	switch (-rc) {
 	case EACCES:
 	case EPERM:
-		return "the process's memory map may not be read (it takes the right to trace it)";
+		return MAP_TEXT_REFUSED;
 	case ENOENT:
 	case ESRCH:
-		return "the process is gone: its memory map went with it";
+		return MAP_TEXT_GONE;
 	case ENOMEM:
-		return "out of memory for the process's memory map";
+		return MAP_TEXT_MEMORY;
 	default:
-		return "the process's memory map cannot be read";
+		return MAP_TEXT_UNREADABLE;
 	}
 }
 
 static void note_make(struct map_account *a, bool changed)
 {
+	enum map_text text = MAP_TEXT_NONE;
+
 	if (a->sampled)
-		a->note = "blocks are sampled: live is an estimate, and other includes free memory";
-	else if (a->forked && changed)
-		a->note = "the heap changed while it was read: blocks from before attaching are in "
-			  "other, as is what is free";
+		text = MAP_TEXT_SAMPLED;
 	else if (a->forked)
-		a->note = "blocks from before its fork are not known: they are in other, as is "
-			  "what is free";
+		text = changed ? MAP_TEXT_CHANGED : MAP_TEXT_FORKED;
 	else if (!a->glibc)
-		a->note = "not glibc's allocator: arenas unknown, slack counts as free";
+		text = MAP_TEXT_FOREIGN;
+	a->note = map_texts[text];
 }
 
 static int core_mappings_read(struct reading *r)
@@ -412,16 +413,6 @@ static int reading_run(struct reading *r, struct map **out)
 	return rc != 0 ? rc : map_count(*out, &r->in);
 }
 
-static struct map *map_empty(const char *why)
-{
-	static const struct map_input nothing = { 0 };
-	struct map *m = map_new(&nothing);
-
-	if (m)
-		m->account.why = why;
-	return m;
-}
-
 struct map *map_reader_read(const struct map_reader_of *of, const struct map_account *before)
 {
 	struct reading r = { .of = of, .space = { .pagemap = -1 } };
@@ -429,15 +420,17 @@ struct map *map_reader_read(const struct map_reader_of *of, const struct map_acc
 	struct map *m = NULL;
 	int rc;
 
+	if (of->far)
+		return map_far_read(of->far);
 	if (of->pid == 0)
-		return map_empty("the process cannot be seen from here");
+		return map_texts_empty(MAP_TEXT_UNSEEN);
 	r.allocator_known = before && before->allocator_known;
 	r.in.glibc = r.allocator_known && before->glibc;
 	oom_score_raise();
 	rc = reading_run(&r, &m);
 	if (rc != 0) {
 		map_unref(m);
-		m = map_empty(why_not(rc));
+		m = map_texts_empty(why_not(rc));
 		if (m)
 			m->account.gone = rc == -ENOENT || rc == -ESRCH;
 	}
@@ -504,7 +497,7 @@ void map_reader_free(struct map_reader *m)
 {
 	if (!m)
 		return;
-	if (m->is_busy) {
+	if (m->is_busy && !m->of.far) {
 		pthread_join(m->thread, NULL);
 		map_unref(m->made);
 	}
@@ -536,12 +529,15 @@ void map_reader_want(struct map_reader *m)
 	if (m->is_busy || clock_monotonic_ns() < m->due_ns)
 		return;
 	m->began_ns = clock_monotonic_ns();
-	m->is_busy = thread_start(&m->thread, THREAD_STACK_BYTES, mapping_run, m) == 0;
+	if (m->of.far)
+		m->is_busy = map_far_begin(m->of.far) == 0;
+	else
+		m->is_busy = thread_start(&m->thread, THREAD_STACK_BYTES, mapping_run, m) == 0;
 }
 
 int map_reader_fd(const struct map_reader *m)
 {
-	return m->fd;
+	return m->of.far && m->is_busy ? m->of.far->fd(m->of.far->ctx) : m->fd;
 }
 
 /* The last reading stays once the process is gone. */
@@ -560,14 +556,30 @@ static void newest_take(struct map_reader *m, struct map *made)
 	m->newest = made;
 }
 
+/* The reading in progress: its result is ours then. */
+static bool has_ended(struct map_reader *m)
+{
+	eventfd_t count;
+
+	if (m->of.far) {
+		if (!map_far_take(m->of.far, 0, &m->made))
+			return false;
+		if (m->made)
+			m->made->owner = m->owner;
+		return true;
+	}
+	if (eventfd_read(m->fd, &count) != 0)
+		return false;
+	pthread_join(m->thread, NULL);
+	return true;
+}
+
 bool map_reader_collect(struct map_reader *m)
 {
 	uint64_t every = m->least_ns;
-	eventfd_t count;
 
-	if (!m->is_busy || eventfd_read(m->fd, &count) != 0)
+	if (!m->is_busy || !has_ended(m))
 		return false;
-	pthread_join(m->thread, NULL);
 	m->is_busy = false;
 	if (m->made) {
 		every = map_reader_every_ns(

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "src/core/core.h"
+#include "src/far/order.h"
 #include "src/memory/map_ranges.h"
 #include "src/model/map.h"
 
@@ -27,6 +28,8 @@ struct map_reader_of {
 	pid_t pid; /* 0: the process is not visible from here */
 	const struct core *core; /* its core file, which is read instead; NULL: it runs */
 	const struct map_ranges *inherited; /* a forked child's; lives as long as any reading */
+	/* It is on another machine, whose agent reads it: no thread of ours does. NULL: here. */
+	const struct far_order *far;
 };
 
 /*

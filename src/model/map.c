@@ -16,8 +16,6 @@
 /* glibc gives blocks from 128 KiB (or mallopt's threshold) mappings of their own. Smaller blocks
  * outside its heaps are in areas that it mapped when brk could not grow. */
 #define OWN_MAPPING_LEAST (32u << 10)
-/* 32 GB page by page take 64 MB of memory. This limits reserved but unused address space. */
-#define PAGES_MAX (UINT64_C(8) << 20)
 
 static uint64_t page_down(uint64_t addr)
 {
@@ -44,7 +42,8 @@ struct splitter {
 
 static bool has_pages(struct splitter *c, uint64_t bytes)
 {
-	return !c->in->sampled && !c->in->forked && c->pages + bytes / MAP_PAGE_BYTES <= PAGES_MAX;
+	return !c->in->sampled && !c->in->forked &&
+	       c->pages + bytes / MAP_PAGE_BYTES <= MAP_PAGES_MAX;
 }
 
 /* Appends a span; merges it with an adjacent one of the same kind, except for heaps of arenas. */
@@ -380,8 +379,7 @@ static bool is_same_row(const struct map_row *row, const struct map_row *before)
 	return row && row->id == before->id;
 }
 
-/* Assigns spans to rows and pages to fine spans. */
-static int rows_make(struct map *m)
+int map_rows_make(struct map *m)
 {
 	struct map_row *row = NULL;
 	unsigned arenas = 0;
@@ -429,7 +427,7 @@ struct map *map_new(const struct map_input *in)
 	c.failed = c.failed || sites_rank(c.map) != 0;
 	if (c.map->spans)
 		qsort(c.map->span, c.map->spans, sizeof(*c.map->span), span_order);
-	if (!c.failed && rows_make(c.map) == 0)
+	if (!c.failed && map_rows_make(c.map) == 0)
 		return c.map;
 	map_unref(c.map);
 	return NULL;

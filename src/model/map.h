@@ -15,6 +15,8 @@
 #include "src/model/snapshot.h"
 
 #define MAP_PAGE_BYTES 4096u
+/* 32 GB page by page take 64 MB of memory. This limits reserved but unused address space. */
+#define MAP_PAGES_MAX (UINT64_C(8) << 20)
 
 /* Kinds of areas, in the order of the rows. */
 enum map_kind {
@@ -192,6 +194,9 @@ struct map {
 
 /* Makes the areas, with pages that are not counted yet. NULL when out of memory. */
 struct map *map_new(const struct map_input *in);
+/* Makes the rows, and room for the pages, of a map that has spans in their final order. 0 or -1: no
+ * memory. */
+int map_rows_make(struct map *m);
 /* Counts, after the caller has set the flags of all pages; takes the same input. 0 or -ENOMEM. */
 int map_count(struct map *m, const struct map_input *in);
 void map_ref(struct map *m);

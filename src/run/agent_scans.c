@@ -9,7 +9,7 @@
 #include "src/scan/scan_outcome.h"
 
 struct agent_scans {
-	struct far_steer steer;
+	struct far_worker worker;
 	struct scan_answer *answer; /* the last one; or NULL */
 };
 
@@ -37,7 +37,7 @@ static void scan_cancel(void *ctx)
 		scan_answer_cancel(a->answer);
 }
 
-static bool scan_look(void *ctx, struct far_scanning *s, const struct bytes **found)
+static bool scan_look(void *ctx, struct far_working *s, const struct bytes **found)
 {
 	struct agent_scans *a = ctx;
 	const struct leak_progress *p = scan_answer_progress(a->answer);
@@ -62,7 +62,7 @@ struct agent_scans *agent_scans_new(void)
 
 	if (!a)
 		return NULL;
-	a->steer = (struct far_steer){
+	a->worker = (struct far_worker){
 		.ctx = a,
 		.begin = scan_begin,
 		.cancel = scan_cancel,
@@ -72,9 +72,9 @@ struct agent_scans *agent_scans_new(void)
 	return a;
 }
 
-const struct far_steer *agent_scans_steer(const struct agent_scans *a)
+const struct far_worker *agent_scans_worker(const struct agent_scans *a)
 {
-	return &a->steer;
+	return &a->worker;
 }
 
 void agent_scans_free(struct agent_scans *a)

@@ -94,11 +94,3 @@ const struct liveness_core *core_target_session(const struct options *o)
 {
 	return o->core ? &o->core->session : NULL;
 }
-
-struct map_reader_of core_target_map_of(const struct options *o, const struct session *s)
-{
-	return (struct map_reader_of){ .path = session_path(s),
-		.pid = session_pid(s),
-		.core = core_target_core(o),
-		.inherited = session_inherited(s) };
-}

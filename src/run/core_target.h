@@ -5,7 +5,6 @@
 #define SRC_RUN_CORE_TARGET_H
 
 #include "src/core/core.h"
-#include "src/memory/map_reader.h"
 #include "src/run/options.h"
 #include "src/session/session.h"
 
@@ -19,7 +18,5 @@ const struct core *core_target_core(const struct options *o);
 const char *core_target_path(const struct options *o);
 /* What a session says of the core; NULL: there is none. */
 const struct liveness_core *core_target_session(const struct options *o);
-/* What the map of a session's process is made of. */
-struct map_reader_of core_target_map_of(const struct options *o, const struct session *s);
 
 #endif

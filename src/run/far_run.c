@@ -15,6 +15,7 @@
 #include "src/far/desk.h"
 #include "src/read/read.h"
 #include "src/run/failure.h"
+#include "src/run/far_contents.h"
 #include "src/run/far_objects.h"
 #include "src/run/far_token.h"
 #include "src/util/clock.h"
@@ -24,13 +25,20 @@
 
 struct far_run;
 
+/* Work of one kind about one process. */
+struct far_run_order {
+	struct far_run_view *view;
+	enum far_kind kind;
+	struct far_order order;
+};
+
 /* One process there. */
 struct far_run_view {
 	struct far_run *run;
 	unsigned number;
 	struct far_objects objects;
 	struct read_segment *segment; /* the copy, for its modules; NULL: it is not shown */
-	struct scan_far scans;
+	struct far_run_order order[FAR_KINDS];
 	bool chosen; /* and not shown yet */
 };
 
@@ -40,7 +48,8 @@ struct far_run {
 	struct far_place place;
 	struct far_run_view view[FAR_VIEWS];
 	bool waits; /* nobody looks at a screen */
-	char scan_why[FAR_PEER_MESSAGE + 64];
+	struct far_contents contents;
+	char refused[FAR_PEER_MESSAGE + 64]; /* why work has no result */
 	char absent[FAR_PEER_MESSAGE + 64]; /* why a process that was chosen is not shown */
 	char notice[FAR_TEXT_MAX + FAR_PEER_MESSAGE + FAR_OBJECTS_TEXT];
 };
@@ -92,55 +101,82 @@ static int place_make(struct far_run *f, const struct options *o)
 	return place_of_url(f, o, &why) == 0 ? 0 : failure_print_reason(o->far.url, why);
 }
 
-/* ---- leak scans there ---- */
+/* ---- work there ---- */
 
-static int scan_begin(void *ctx, const struct bytes *request)
+static int order_begin(void *ctx, const struct bytes *request)
 {
-	const struct far_run_view *v = ctx;
+	const struct far_run_order *w = ctx;
 
-	return far_desk_scan(v->run->desk, v->number, request);
+	return far_desk_order(w->view->run->desk, w->kind, w->view->number, request);
 }
 
-static void scan_cancel(void *ctx)
+static void order_cancel(void *ctx)
 {
-	const struct far_run_view *v = ctx;
+	const struct far_run_order *w = ctx;
 
-	far_desk_scan_end(v->run->desk);
+	far_desk_order_end(w->view->run->desk, w->kind);
 }
 
-static int scan_take(void *ctx, int timeout_ms, struct leak_progress *progress,
+static int order_take(void *ctx, int timeout_ms, struct far_working *said,
 	struct bytes_cursor *answer, const char **why)
 {
-	struct far_run *f = ((const struct far_run_view *)ctx)->run;
-	const struct far_desk_scan *s = far_desk_scanned(f->desk);
+	static const char *const what[FAR_KINDS] = { [FAR_LEAKS] = "no leak scan",
+		[FAR_MAP] = "no memory map",
+		[FAR_CONTENTS] = "no contents of blocks" };
+	const struct far_run_order *w = ctx;
+	struct far_run *f = w->view->run;
+	const struct far_desk_work *of = far_desk_ordered(f->desk, w->kind);
 
 	far_desk_listen(f->desk, timeout_ms);
-	progress->phase = s->said.phase <= LEAK_EXITING ? (unsigned)s->said.phase : LEAK_FOLLOWING;
-	progress->read_bytes = s->said.read_bytes;
-	if (s->runs && !far_desk_ended(f->desk))
+	*said = of->said;
+	if (of->runs && !far_desk_ended(f->desk))
 		return 0;
-	if (!s->runs && s->said.state == FAR_SCAN_ENDED) {
-		*answer = bytes_begin(&s->found);
+	if (!of->runs && of->said.state == FAR_WORK_ENDED) {
+		*answer = bytes_begin(&of->found);
 		return 1;
 	}
-	snprintf(f->scan_why, sizeof(f->scan_why), "%s%s",
-		s->said.state == FAR_SCAN_REFUSED ? "" : "no leak scan: ",
-		s->said.state == FAR_SCAN_REFUSED ? s->said.why : far_desk_ended(f->desk));
-	*why = f->scan_why;
+	if (of->said.state == FAR_WORK_REFUSED)
+		snprintf(f->refused, sizeof(f->refused), "%s", of->said.why);
+	else
+		snprintf(f->refused, sizeof(f->refused), "%s: %s", what[w->kind],
+			far_desk_ended(f->desk));
+	*why = f->refused;
 	return -EPIPE;
 }
 
-static int scan_fd(void *ctx)
+static int order_fd(void *ctx)
 {
-	return far_desk_fd(((const struct far_run_view *)ctx)->run->desk);
+	return far_desk_fd(((const struct far_run_order *)ctx)->view->run->desk);
 }
 
-const struct scan_far *far_run_scans(const struct far_run *f, const struct far_moment *of)
+static const struct far_run_view *view_of(const struct far_run *f, const struct far_moment *of)
 {
 	for (unsigned i = 0; f && i < FAR_VIEWS; i++)
 		if (of == far_desk_moment(f->desk, i))
-			return &f->view[i].scans;
+			return &f->view[i];
 	return NULL;
+}
+
+const struct far_order *far_run_order(
+	const struct far_run *f, enum far_kind kind, const struct far_moment *of)
+{
+	const struct far_run_view *v = view_of(f, of);
+
+	return v ? &v->order[kind].order : NULL;
+}
+
+long far_run_contents(
+	struct far_run *f, const struct far_moment *of, uint64_t addr, void *out, size_t bytes)
+{
+	const struct far_run_view *v = view_of(f, of);
+
+	if (!v)
+		return -ESRCH;
+	if (f->contents.order.ctx != v->order[FAR_CONTENTS].order.ctx) {
+		f->contents.order = v->order[FAR_CONTENTS].order;
+		far_contents_forget(&f->contents);
+	}
+	return far_contents_read(&f->contents, addr, out, bytes);
 }
 
 /* ---- the run ---- */
@@ -151,6 +187,16 @@ static int failed(struct far_run *f, int rc)
 	return rc;
 }
 
+static void orders_make(struct far_run_view *v)
+{
+	for (unsigned kind = 0; kind < FAR_KINDS; kind++) {
+		struct far_run_order *w = &v->order[kind];
+
+		*w = (struct far_run_order){ v, kind,
+			{ w, order_begin, order_cancel, order_take, order_fd } };
+	}
+}
+
 static void views_make(struct far_run *f, const struct options *o)
 {
 	for (unsigned i = 0; i < FAR_VIEWS; i++) {
@@ -158,7 +204,7 @@ static void views_make(struct far_run *f, const struct options *o)
 
 		v->run = f;
 		v->number = i;
-		v->scans = (struct scan_far){ v, scan_begin, scan_cancel, scan_take, scan_fd };
+		orders_make(v);
 		v->objects.waits = f->waits;
 		v->objects.fetches = !o->far.no_fetch;
 		v->objects.elsewhere = o->far.elsewhere;
@@ -306,7 +352,9 @@ static bool is_coming(const struct far_run *f)
 
 int far_run_fd(const struct far_run *f)
 {
-	return copying_view(f) || is_coming(f) ? far_desk_fd(f->desk) : -1;
+	return copying_view(f) || is_coming(f) || far_contents_awaits(&f->contents)
+		       ? far_desk_fd(f->desk)
+		       : -1;
 }
 
 bool far_run_listen(struct far_run *f)
@@ -317,7 +365,9 @@ bool far_run_listen(struct far_run *f)
 		return false;
 	coming = is_coming(f);
 	far_desk_listen(f->desk, 0);
-	return objects_listen(f) || (coming && !is_coming(f));
+	coming &= !is_coming(f);
+	coming |= far_contents_listen(&f->contents);
+	return objects_listen(f) || coming;
 }
 
 /* ---- other processes ---- */

@@ -8,8 +8,8 @@
 #define SRC_RUN_FAR_RUN_H
 
 #include "src/far/moment.h"
+#include "src/far/order.h"
 #include "src/run/options.h"
-#include "src/scan/scan_far.h"
 #include "src/session/session.h"
 
 struct far_run;
@@ -25,13 +25,16 @@ const char *far_run_path(const struct far_run *f, unsigned view);
 void far_run_opened(struct far_run *f, unsigned view);
 /* What a session of a view needs; nothing where `f` is NULL. */
 void far_run_session(const struct far_run *f, unsigned view, struct session_options *o);
-/* While a file comes: readable when there is more; -1: none does. */
+/* While a file comes, or contents of blocks do: readable when there is more; -1: nothing does. */
 int far_run_fd(const struct far_run *f);
 /* Takes what has come of it. True: it is there, or will not come. Of NULL: false. */
 bool far_run_listen(struct far_run *f);
-/* Leak scans there of the process whose session has this moment, as long as the run. Of NULL: NULL.
- */
-const struct scan_far *far_run_scans(const struct far_run *f, const struct far_moment *of);
+/* Work there about the process whose session has this moment, as long as the run. Of NULL: NULL. */
+const struct far_order *far_run_order(
+	const struct far_run *f, enum far_kind kind, const struct far_moment *of);
+/* Contents of a block of that process: as far_contents_read. */
+long far_run_contents(
+	struct far_run *f, const struct far_moment *of, uint64_t addr, void *out, size_t bytes);
 /* Takes what has come, or waits for it where nobody looks at a screen. Before each tick. Of NULL:
  * nothing. */
 void far_run_tick(struct far_run *f);

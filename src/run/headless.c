@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "src/export/formats.h"
-#include "src/run/core_target.h"
 #include "src/run/failure.h"
+#include "src/run/map_target.h"
 #include "src/run/output_file.h"
 #include "src/run/selection.h"
 #include "src/run/signals.h"
@@ -54,7 +54,7 @@ int headless_open(struct headless *t, const struct options *o, int stream)
 
 void headless_memory_read(struct headless *t)
 {
-	const struct map_reader_of of = core_target_map_of(t->options, run_session(t->run));
+	const struct map_reader_of of = map_target_of(t->run, run_session(t->run));
 
 	resident_update(&t->resident, &of);
 }
@@ -62,7 +62,7 @@ void headless_memory_read(struct headless *t)
 /* The program is about to be asked to end, or we are. */
 static void memory_read_last(struct headless *t)
 {
-	const struct map_reader_of of = core_target_map_of(t->options, run_session(t->run));
+	const struct map_reader_of of = map_target_of(t->run, run_session(t->run));
 
 	resident_read_last(&t->resident, &of);
 }

@@ -9,9 +9,9 @@
 
 #include "src/export/export.h"
 #include "src/scan/leak_summary.h"
-#include "src/run/core_target.h"
 #include "src/run/leak_children.h"
 #include "src/run/leak_scans.h"
+#include "src/run/map_target.h"
 #include "src/run/output_file.h"
 #include "src/run/program_asks.h"
 #include "src/scan/scan_job.h"
@@ -59,8 +59,7 @@ static struct leak_scan_options request_make(const struct leak_request *q, const
 /* Reads resident memory now: the program stands still, and there is no better moment. */
 static void resident_read(struct leak_request *q)
 {
-	const struct map_reader_of of =
-		core_target_map_of(run_options(q->run), run_session(q->run));
+	const struct map_reader_of of = map_target_of(q->run, run_session(q->run));
 
 	q->resident->due_ns = 0;
 	resident_update(q->resident, &of);

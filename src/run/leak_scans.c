@@ -12,7 +12,7 @@ struct leak_scan_options leak_scans_options(const struct run *r, const struct se
 
 	return (struct leak_scan_options){ .pid = session_pid(s),
 		.core = core_target_core(o),
-		.far = far_run_scans(run_far(r), session_far(s)),
+		.far = far_run_order(run_far(r), FAR_LEAKS, session_far(s)),
 		.roots = o->leak_roots,
 		.heuristics = o->leak_heuristics,
 		.copying = (enum leak_copying)o->leak_copying,

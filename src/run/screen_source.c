@@ -15,6 +15,7 @@
 #include "src/run/exit_scan.h"
 #include "src/run/failure.h"
 #include "src/run/far_run.h"
+#include "src/run/map_target.h"
 #include "src/run/process_table.h"
 #include "src/run/program_asks.h"
 #include "src/run/report.h"
@@ -398,7 +399,7 @@ static struct map_reader *mapping_of_now(struct screen_source *s)
 		s->mapping = NULL;
 	}
 	if (!s->mapping) {
-		const struct map_reader_of of = core_target_map_of(run_options(s->run), session);
+		const struct map_reader_of of = map_target_of(s->run, session);
 
 		s->mapping = map_reader_new(&of, session);
 	}
@@ -533,11 +534,15 @@ int screen_source_suppress(void *screen, const struct snapshot *snap,
 
 long screen_source_bytes(void *screen, uint64_t addr, void *out, size_t bytes)
 {
-	const struct core *core =
-		core_target_core(run_options(((struct screen_source *)screen)->run));
+	struct screen_source *s = screen;
+	const struct core *core = core_target_core(run_options(s->run));
+	struct session *shown = session_shown(s);
 
-	return core ? core_read(core, addr, out, bytes)
-		    : screen_leaks_bytes(session_shown(screen), addr, out, bytes);
+	if (core)
+		return core_read(core, addr, out, bytes);
+	if (run_far(s->run))
+		return far_run_contents(run_far(s->run), session_far(shown), addr, out, bytes);
+	return screen_leaks_bytes(shown, addr, out, bytes);
 }
 
 /* ---- settings ---- */

@@ -15,7 +15,9 @@
 #include "src/far/agent.h"
 #include "src/far/listen.h"
 #include "src/run/agent_children.h"
+#include "src/run/agent_contents.h"
 #include "src/run/agent_images.h"
+#include "src/run/agent_maps.h"
 #include "src/run/agent_processes.h"
 #include "src/run/agent_scans.h"
 #include "src/run/attach_choice.h"
@@ -35,6 +37,8 @@ struct serve {
 	int in, out; /* of the first desk */
 	bool sends_files;
 	struct agent_scans *scans; /* NULL: it only reads */
+	struct agent_maps *maps;
+	struct agent_contents contents;
 	char token[FAR_TOKEN_MAX]; /* "": none is asked for */
 };
 
@@ -131,7 +135,9 @@ static int desk_serve(struct serve *s)
 		.others = &processes.others,
 		.stop = s->cancelled,
 		.children = agent_children_list,
-		.steer = s->scans ? agent_scans_steer(s->scans) : NULL,
+		.worker = { [FAR_LEAKS] = s->scans ? agent_scans_worker(s->scans) : NULL,
+			[FAR_MAP] = agent_maps_worker(s->maps),
+			[FAR_CONTENTS] = s->scans ? &s->contents.worker : NULL },
 		.sends_files = s->sends_files,
 	};
 	int rc = agent_images_open(&images, session_segment(session), session_pid(session));
@@ -189,10 +195,14 @@ static int serve_open(struct serve *s)
 		rc = user_become(o->far.user);
 	if (rc == 0)
 		rc = run_open(&s->run, o, NULL);
-	if (rc == 0 && o->far.steers)
-		s->scans = agent_scans_new();
-	return rc == 0 && o->far.steers && !s->scans ? failure_print_errno("cannot serve", -ENOMEM)
-						     : rc;
+	if (rc != 0)
+		return rc;
+	agent_contents_init(&s->contents);
+	s->scans = o->far.steers ? agent_scans_new() : NULL;
+	s->maps = agent_maps_new();
+	return s->maps && (s->scans || !o->far.steers)
+		       ? 0
+		       : failure_print_errno("cannot serve", -ENOMEM);
 }
 
 int serve_command_run(struct options *o)
@@ -212,6 +222,8 @@ int serve_command_run(struct options *o)
 		rc = desks_serve(&s);
 	far_listen_close(&s.listener);
 	agent_scans_free(s.scans);
+	agent_maps_free(s.maps);
+	agent_contents_free(&s.contents);
 	status = s.run ? run_close(s.run) : 0;
 	return rc ? rc : status;
 }

@@ -7,7 +7,7 @@
 
 #define WAIT_MS 100 /* between checks for a request to cancel */
 
-int scan_far_begin(const struct scan_far *f, const struct leak_scan_options *request)
+int scan_far_begin(const struct far_order *f, const struct leak_scan_options *request)
 {
 	struct bytes b = { 0 };
 	int rc;
@@ -18,13 +18,16 @@ int scan_far_begin(const struct scan_far *f, const struct leak_scan_options *req
 	return rc;
 }
 
-bool scan_far_take(const struct scan_far *f, int timeout_ms, struct leak_progress *progress,
+bool scan_far_take(const struct far_order *f, int timeout_ms, struct leak_progress *progress,
 	struct scan_outcome *o)
 {
+	struct far_working said = { 0 };
 	struct bytes_cursor answer;
 	const char *why = NULL;
-	int rc = f->take(f->ctx, timeout_ms, progress, &answer, &why);
+	int rc = f->take(f->ctx, timeout_ms, &said, &answer, &why);
 
+	progress->phase = said.phase <= LEAK_EXITING ? (unsigned)said.phase : LEAK_FOLLOWING;
+	progress->read_bytes = said.read_bytes;
 	if (rc == 0)
 		return false;
 	if (rc < 0)
@@ -42,7 +45,7 @@ const char *scan_far_why(int rc)
 }
 
 void scan_far_run(
-	const struct scan_far *f, const struct leak_scan_options *request, struct scan_outcome *o)
+	const struct far_order *f, const struct leak_scan_options *request, struct scan_outcome *o)
 {
 	struct leak_progress unused = { 0 }, *p = request->progress ? request->progress : &unused;
 	bool cancelled = false;

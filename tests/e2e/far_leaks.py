@@ -91,10 +91,10 @@ def lost():
                                         stderr=subprocess.PIPE, env=environment(), text=True) as agent:
         agent.stderr.readline()
         try:
-            for request in (b"\x01\x3f\xff\x0f\x01\x01\x01\x01\x01", b"\x01\xff\xff\xff\x7f\1\1\1\1\1", b"\x01"):
+            for request in (b"\0\x01\0\x3f\xff\x0f\x01\x01\x01\x01\x01", b"\0\x01\0\xff\xff\xff\x7f\1\1\1\1\1", b"\0\x01"):
                 with socket.socket(socket.AF_UNIX) as desk:
                     desk.connect(path)
-                    desk.sendall(MAGIC + b"S" + len(request).to_bytes(4, "little") + request + b"X\0\0\0\0")
+                    desk.sendall(MAGIC + b"S" + len(request).to_bytes(4, "little") + request + b"X\1\0\0\0\0")
                     check_equal(desk.recv(len(MAGIC)), MAGIC, "the agent")
             found = scanned("unix:" + path)
             check_equal((found["failed"], len(found["sites"]) > 50), (None, True), "the scan after those")

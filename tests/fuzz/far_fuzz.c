@@ -107,7 +107,8 @@ static void all_ask(struct far_desk *d)
 	(void)far_desk_rows(d, &rows, &more);
 	(void)far_desk_choose(d, 1, 7);
 	(void)far_desk_choose(d, 2, 8);
-	(void)far_desk_scan(d, 0, &request);
+	for (unsigned kind = 0; kind < FAR_KINDS; kind++)
+		(void)far_desk_order(d, kind, 0, &request);
 	(void)far_desk_copy(d, 0, 1, -1, 1u << 20);
 }
 
@@ -171,7 +172,7 @@ static void steer_nothing(void *ctx)
 	(void)ctx;
 }
 
-static bool steer_look(void *ctx, struct far_scanning *s, const struct bytes **found)
+static bool steer_look(void *ctx, struct far_working *s, const struct bytes **found)
 {
 	static const struct bytes some = { (uint8_t *)(uintptr_t) "found", 5, 5, false };
 
@@ -216,13 +217,15 @@ static void others_close(void *ctx, unsigned view)
 static void agent_try(int in, int out)
 {
 	static const struct far_others others = { NULL, others_list, others_open, others_close };
-	static const struct far_steer steer = { NULL, steer_begin, steer_nothing, steer_look,
+	static const struct far_worker steer = { NULL, steer_begin, steer_nothing, steer_look,
 		steer_nothing };
 	char message[READ_MESSAGE_MAX];
-	struct far_agent a = { .others = &others, .sends_files = true, .steer = &steer };
+	struct far_agent a = { .others = &others, .sends_files = true };
 
 	served = read_open(spoilt_make(NULL, 0), message);
 	a.first.segment = served;
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		a.worker[i] = &steer;
 	if (!served)
 		abort();
 	(void)far_agent_serve(&a, in, out);

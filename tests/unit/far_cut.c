@@ -40,7 +40,7 @@ static void steer_cancel(void *ctx)
 	(void)ctx;
 }
 
-static bool steer_look(void *ctx, struct far_scanning *s, const struct bytes **found)
+static bool steer_look(void *ctx, struct far_working *s, const struct bytes **found)
 {
 	(void)ctx;
 	s->read_bytes++;
@@ -54,7 +54,7 @@ static void steer_leave(void *ctx)
 	left++;
 }
 
-static const struct far_steer steer = { NULL, steer_begin, steer_cancel, steer_look, steer_leave };
+static const struct far_worker steer = { NULL, steer_begin, steer_cancel, steer_look, steer_leave };
 
 static size_t others_list(void *ctx, struct far_row *rows, uint64_t *more)
 {
@@ -102,11 +102,11 @@ static int memory_of(const void *data, size_t len)
 static int agent_run(const struct bytes *said, size_t len, int out)
 {
 	char message[READ_MESSAGE_MAX];
-	struct far_agent a = {
-		.first.segment = read_open(made.path, message), .others = &others, .steer = &steer
-	};
+	struct far_agent a = { .first.segment = read_open(made.path, message), .others = &others };
 	int in = memory_of(said->data, len), rc;
 
+	for (unsigned i = 0; i < FAR_KINDS; i++)
+		a.worker[i] = &steer;
 	CHECK(a.first.segment != NULL);
 	rc = far_agent_serve(&a, in, out);
 	read_close(a.first.segment);
@@ -124,7 +124,9 @@ static void frame_add(struct bytes *b, uint8_t type, const void *data, size_t le
 
 TEST(what_a_desk_says_is_cut)
 {
-	static const uint8_t scan[] = { 1, 0, 2, 3 }, file[] = { 0, 1, 0, 0 }, get[] = { 1, 0 };
+	static const uint8_t scan[] = { FAR_LEAKS, 1, 0, 2, 3 }, map[] = { FAR_MAP, 1, 0 };
+	static const uint8_t file[] = { 0, 1, 0, 99 }, get[] = { FAR_LEAKS, 1, 0, 99 };
+	static const uint8_t kind = FAR_LEAKS;
 	static const uint8_t client[] = { 2, 1 }, first = 0, second = 2;
 	static const uint8_t child[] = { 2, 7, 0 }, missing[] = { 3, 8, 0 };
 	struct bytes said = { 0 };
@@ -137,16 +139,17 @@ TEST(what_a_desk_says_is_cut)
 	frame_add(&said, FAR_OPEN, child, sizeof(child));
 	frame_add(&said, FAR_OPEN, missing, sizeof(missing));
 	frame_add(&said, FAR_NEXT, &second, 1);
-	frame_add(&said, FAR_SCAN, scan, sizeof(scan));
+	frame_add(&said, FAR_WORK, scan, sizeof(scan));
+	frame_add(&said, FAR_WORK, map, sizeof(map));
 	frame_add(&said, FAR_GET, get, sizeof(get));
 	frame_add(&said, FAR_FILE, file, sizeof(file));
-	frame_add(&said, FAR_CANCEL, NULL, 0);
+	frame_add(&said, FAR_CANCEL, &kind, 1);
 	frame_add(&said, FAR_OPEN, child, sizeof(child)); /* again: the one before is closed */
 	frame_add(&said, FAR_NEXT, &first, 1);
 	for (size_t n = 0; n <= said.len; n++) {
 		left = 0;
 		CHECK_INT(agent_run(&said, n, null), -EPIPE);
-		CHECK_INT(left, 1);
+		CHECK_INT(left, FAR_KINDS);
 	}
 	CHECK(begun > 0 && closed > 0);
 	for (unsigned i = 0; i < FAR_VIEWS; i++)
@@ -180,12 +183,24 @@ TEST(views_that_are_not_open)
 	CHECK_INT(said_alone(FAR_OPEN, "\10\7\0", 3), -EPROTO);
 	CHECK_INT(said_alone(FAR_FILE, "\10\1\0\0", 4), -EPROTO);
 	CHECK_INT(said_alone(FAR_FILE, "\1\1\0\0", 4), -EPIPE); /* "there is none" */
-	CHECK_INT(said_alone(FAR_SCAN, "\1\10\0", 3), -EPROTO);
+	CHECK_INT(said_alone(FAR_WORK, "\0\1\10\0", 4), -EPROTO);
 	begun = 0;
-	CHECK_INT(said_alone(FAR_SCAN, "\1\1\0", 3), -EPIPE);
+	CHECK_INT(said_alone(FAR_WORK, "\0\1\1\0", 4), -EPIPE);
 	CHECK_INT(begun, 0);
-	CHECK_INT(said_alone(FAR_SCAN, "\1\0\0", 3), -EPIPE);
+	CHECK_INT(said_alone(FAR_WORK, "\0\1\0\0", 4), -EPIPE);
 	CHECK_INT(begun, 1);
+}
+
+TEST(work_of_no_kind)
+{
+	CHECK_INT(said_alone(FAR_WORK, "\3\1\0", 3), -EPROTO); /* FAR_KINDS */
+	CHECK_INT(said_alone(FAR_WORK, "", 0), -EPROTO);
+	CHECK_INT(said_alone(FAR_CANCEL, "", 0), -EPROTO);
+	CHECK_INT(said_alone(FAR_CANCEL, "\3", 1), -EPROTO);
+	CHECK_INT(said_alone(FAR_CANCEL, "\2", 1), -EPIPE);
+	CHECK_INT(said_alone(FAR_GET, "\0\1\0", 3), -EPROTO);
+	CHECK_INT(said_alone(FAR_GET, "\0\1\0\1", 4), -EPIPE);
+	CHECK_INT(said_alone(FAR_GET, "\0\1\0\377\377\177", 6), -EPROTO); /* FAR_PIECE_MAX */
 }
 
 /* ---- the desk ---- */
@@ -240,21 +255,21 @@ TEST(what_an_agent_says_is_cut_before_the_first_tick_ends)
 
 static void found_frames(struct bytes *b, const uint8_t *found)
 {
-	struct far_scanning s = { .number = 1, .phase = 1 };
+	struct far_working s = { .number = 1, .phase = 1 };
 	struct bytes data = { 0 };
 
-	far_scanning_put(&data, &s);
-	frame_add(b, FAR_SCANNING, data.data, data.len);
+	far_working_put(&data, &s);
+	frame_add(b, FAR_WORKING, data.data, data.len);
 	data.len = 0;
-	s.state = FAR_SCAN_ENDED;
+	s.state = FAR_WORK_ENDED;
 	s.bytes = FOUND_BYTES;
-	far_scanning_put(&data, &s);
-	frame_add(b, FAR_SCANNING, data.data, data.len);
+	far_working_put(&data, &s);
+	frame_add(b, FAR_WORKING, data.data, data.len);
 	for (size_t at = 0; at < FOUND_BYTES; at += FAR_PIECE_MAX) {
 		size_t left_over = FOUND_BYTES - at;
 
 		data.len = 0;
-		far_part_put(&data, &(struct far_part){ 1, at });
+		far_part_put(&data, &(struct far_part){ .number = 1, .offset = at });
 		bytes_add(&data, found + at, left_over < FAR_PIECE_MAX ? left_over : FAR_PIECE_MAX);
 		frame_add(b, FAR_FOUND, data.data, data.len);
 	}
@@ -267,19 +282,19 @@ static void scan_cut(const struct bytes *frames, size_t n, const uint8_t *found)
 	static const struct bytes request = { (uint8_t *)(uintptr_t) "\1\2", 2, 2, false };
 	int in = memory_of(greeting.data, greeting.len), more = dup(in), rc;
 	struct far_desk *d = desk_open(in, &rc);
-	const struct far_desk_scan *s;
+	const struct far_desk_work *s;
 
 	CHECK_INT(rc, 0);
 	if (rc != 0)
 		return;
 	((struct far_moment *)(uintptr_t)far_desk_moment(d, 0))->agent.steers = true;
-	CHECK_INT(far_desk_scan(d, 0, &request), 0);
+	CHECK_INT(far_desk_order(d, FAR_LEAKS, 0, &request), 0);
 	CHECK(pwrite(more, frames->data, n, (off_t)greeting.len) == (ssize_t)n);
 	for (unsigned i = 0; i < 100 && !far_desk_ended(d); i++)
 		far_desk_listen(d, 0);
-	s = far_desk_scanned(d);
+	s = far_desk_ordered(d, FAR_LEAKS);
 	CHECK(far_desk_ended(d) != NULL);
-	CHECK((!s->runs && s->said.state == FAR_SCAN_ENDED) == (n == frames->len));
+	CHECK((!s->runs && s->said.state == FAR_WORK_ENDED) == (n == frames->len));
 	CHECK(s->found.len <= FOUND_BYTES && memcmp(s->found.data, found, s->found.len) == 0);
 	far_desk_close(d);
 	close(more);
@@ -311,6 +326,7 @@ int main(void)
 	greeting_record();
 	RUN(what_a_desk_says_is_cut);
 	RUN(views_that_are_not_open);
+	RUN(work_of_no_kind);
 	RUN(what_an_agent_says_is_cut_before_the_first_tick_ends);
 	RUN(what_a_scan_found_is_cut);
 	bytes_free(&greeting);

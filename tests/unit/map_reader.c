@@ -15,7 +15,8 @@ static int image; /* stands for one */
 
 static void check_why(pid_t pid, const char *why)
 {
-	struct map *m = map_reader_read(&(struct map_reader_of){ NOWHERE, pid, NULL, NULL }, NULL);
+	struct map *m =
+		map_reader_read(&(struct map_reader_of){ .path = NOWHERE, .pid = pid }, NULL);
 
 	CHECK(m != NULL && !m->account.known && m->rows == 0);
 	CHECK(m && m->account.why && strstr(m->account.why, why));
@@ -39,7 +40,7 @@ TEST(what_cannot_be_had_says_why)
 
 TEST(a_reading_is_handed_over_once)
 {
-	const struct map_reader_of ours = { NOWHERE, getpid(), NULL, NULL };
+	const struct map_reader_of ours = { .path = NOWHERE, .pid = getpid() };
 	struct map_reader *m = map_reader_new(&ours, &image);
 	struct pollfd p = { map_reader_fd(m), POLLIN, 0 };
 
@@ -76,7 +77,7 @@ TEST(what_takes_long_is_read_less_often_but_read)
 TEST(it_can_be_left_while_it_reads)
 {
 	for (int i = 0; i < 20; i++) {
-		const struct map_reader_of ours = { NOWHERE, getpid(), NULL, NULL };
+		const struct map_reader_of ours = { .path = NOWHERE, .pid = getpid() };
 		struct map_reader *m = map_reader_new(&ours, NULL);
 
 		map_reader_want(m);

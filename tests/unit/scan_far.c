@@ -12,7 +12,7 @@
 #include "tests/check.h"
 
 static struct there {
-	struct scan_far far;
+	struct far_order far;
 	unsigned begun, cancelled, taken;
 	unsigned takes; /* before it ends */
 	int result; /* of the last take */
@@ -38,14 +38,14 @@ static void there_cancel(void *ctx)
 	((struct there *)ctx)->cancelled++;
 }
 
-static int there_take(void *ctx, int timeout_ms, struct leak_progress *progress,
+static int there_take(void *ctx, int timeout_ms, struct far_working *said,
 	struct bytes_cursor *answer, const char **why)
 {
 	struct there *t = ctx;
 
 	(void)timeout_ms;
-	progress->phase = LEAK_FOLLOWING;
-	progress->read_bytes = 4096;
+	said->phase = LEAK_FOLLOWING;
+	said->read_bytes = 4096;
 	if (t->taken++ < t->takes && !t->cancelled)
 		return 0;
 	*answer = bytes_begin(&t->answer);
@@ -65,7 +65,7 @@ static void there_make(const char *failed, int result, unsigned takes)
 
 	bytes_free(&there.answer);
 	there = (struct there){ .result = result, .takes = takes };
-	there.far = (struct scan_far){ &there, there_begin, there_cancel, there_take, there_fd };
+	there.far = (struct far_order){ &there, there_begin, there_cancel, there_take, there_fd };
 	CHECK(pipe(there.pipe) == 0 && write(there.pipe[1], "x", 1) == 1); /* always readable */
 	strcpy(outcome.failed, failed);
 	outcome.result.access.how = "stop and read";
