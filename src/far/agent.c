@@ -19,7 +19,8 @@
 #define CHILDREN_APART_NS UINT64_C(2000000000)
 #define LIST_APART_NS	  UINT64_C(200000000) /* who asks more often gets the last answer */
 #define LOOK_MS		  500 /* between looks at `stop`, */
-#define WORK_LOOK_MS	  50 /* and at what it works at */
+#define WORK_LOOK_MS	  50 /* and at what it works at, or a program that may wait at its end */
+#define EXIT_NS		  UINT64_C(10000000000) /* so long it waits for a scan to begin */
 
 struct serving {
 	const struct far_agent *agent;
@@ -29,6 +30,8 @@ struct serving {
 	unsigned file_view; /* whose that is */
 	struct far_agent_work work[FAR_KINDS];
 	struct bytes out;
+	bool exit_asked; /* the program waits at its end for this desk */
+	uint64_t exit_ns; /* since when it does; 0: it does not */
 	uint64_t children_due_ns, list_due_ns;
 	char children[FAR_TEXT_MAX];
 	struct far_row *rows;
@@ -53,6 +56,7 @@ static int hello_send(struct serving *s, struct far_agent_view *v)
 		.order = *(const uint8_t *)&one,
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
 		.sends_files = s->agent->sends_files,
+		.exits = s->agent->exits,
 		.steers = s->agent->worker[FAR_LEAKS] != NULL };
 	struct utsname u;
 
@@ -62,6 +66,42 @@ static int hello_send(struct serving *s, struct far_agent_view *v)
 		snprintf(h.host, sizeof(h.host), "%s", u.nodename);
 	}
 	return far_agent_view_greet(v, &h);
+}
+
+/* ---- the end of the program ---- */
+
+static int client_take(struct serving *s, const struct far_frame *f)
+{
+	struct bytes_cursor c = { f->data, f->data + f->len, false };
+
+	(void)bytes_read(&c);
+	(void)bytes_read(&c);
+	if (c.at < c.end && bytes_read(&c) != 0 && s->agent->exits)
+		s->exit_asked = read_exit_scan_request(s->view[0].segment, HT_LEAK_ASK_ONE) == 0;
+	return c.bad ? -EPROTO : 0;
+}
+
+/* A desk that does not begin its scan is not waited for without end. */
+static void exit_look(struct serving *s)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (!s->exit_asked || !read_exit_scan_is_waiting(s->view[0].segment))
+		return;
+	if (s->exit_ns == 0 || s->work[FAR_LEAKS].runs)
+		s->exit_ns = now;
+	if (now > s->exit_ns + EXIT_NS)
+		read_exit_scan_done(s->view[0].segment);
+}
+
+/* The desk leaves: the program does not wait any more. */
+static void exit_leave(struct serving *s)
+{
+	if (!s->exit_asked)
+		return;
+	(void)read_exit_scan_request(s->view[0].segment, HT_LEAK_ASK_NONE);
+	if (read_exit_scan_is_waiting(s->view[0].segment))
+		read_exit_scan_done(s->view[0].segment);
 }
 
 /* ---- what the desk asks ---- */
@@ -224,7 +264,7 @@ static int frame_take(struct serving *s, const struct far_frame *f)
 {
 	switch (f->type) {
 	case FAR_CLIENT:
-		return 0;
+		return client_take(s, f);
 	case FAR_NEXT:
 		return tick_send(s, f);
 	case FAR_FILE:
@@ -277,12 +317,14 @@ static int serve(struct serving *s)
 			if (rc != 0)
 				return rc;
 		}
+		exit_look(s);
 		if (rc == 0)
 			rc = work_report(s);
 		if (rc == 0)
-			rc = is_stopped(s) ? -EINTR
-					   : far_channel_fill(
-						     &s->line, works(s) ? WORK_LOOK_MS : LOOK_MS);
+			rc = is_stopped(s)
+				     ? -EINTR
+				     : far_channel_fill(&s->line,
+					       works(s) || s->exit_asked ? WORK_LOOK_MS : LOOK_MS);
 		if (rc > 0 || (rc == -EINTR && !is_stopped(s)))
 			rc = 0;
 	}
@@ -294,6 +336,7 @@ static void serving_end(struct serving *s)
 	for (unsigned i = 0; i < FAR_KINDS; i++)
 		if (s->work[i].worker)
 			s->work[i].worker->leave(s->work[i].worker->ctx);
+	exit_leave(s);
 	for (unsigned i = 0; i < FAR_VIEWS; i++)
 		view_close(s, &s->view[i]);
 	far_channel_free(&s->line);

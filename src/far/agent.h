@@ -31,6 +31,7 @@ struct far_agent {
 	struct far_process first; /* view 0 */
 	const struct far_others *others; /* NULL: it alone is shown */
 	const atomic_bool *stop; /* once it is true, serving ends; or NULL */
+	bool exits; /* the first one waits at its end for a leak scan, if the desk makes one */
 	bool sends_files; /* object files that it has mapped, for their symbols */
 	/* Its recorded children in words, or "". May be NULL. */
 	void (*children)(pid_t pid, char *out, size_t cap);

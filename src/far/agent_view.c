@@ -16,6 +16,9 @@
 #define REPLACED_AFTER 2u
 #define IMAGE_NS       UINT64_C(2000000000) /* by then a new image has a segment, or none */
 #define THREADS_MOST   FAR_NAMES_MAX
+/* Looks for the next image, while this one is mapped, may take 1/50 of the time. */
+#define NEXT_SHARE    50u
+#define NEXT_APART_NS UINT64_C(500000000)
 
 static int reply(struct far_agent_view *v, enum far_type type)
 {
@@ -171,19 +174,31 @@ static bool is_alive(struct far_agent_view *v)
 	return rc == 0 ? ticks == v->identity.start_ticks : rc != -ESRCH;
 }
 
-/* A new image that is recorded has its segment soon, though not at once. */
+/* Reads the list of segments. */
+static void next_find(struct far_agent_view *v, uint64_t now)
+{
+	v->next = v->of.next ? v->of.next(v->of.next_ctx) : NULL;
+	if (v->next == v->segment)
+		v->next = NULL;
+	v->next_due_ns = now + (clock_monotonic_ns() - now) * NEXT_SHARE + NEXT_APART_NS;
+}
+
+/*
+ * A new image that is recorded has its segment soon, though not at once. All images of a launched
+ * program map the launch's first segment, so only the next one's shows that there is one.
+ */
 static void image_look(struct far_agent_view *v, struct far_tick *t)
 {
 	uint64_t now = clock_monotonic_ns();
+	bool unmapped = is_unmapped(v);
 
-	if (!is_unmapped(v)) {
+	if (unmapped || (v->of.pid > 0 && now >= v->next_due_ns))
+		next_find(v, now);
+	if (!unmapped && !v->next) {
 		v->without_ns = 0;
 		return;
 	}
 	v->without_ns = v->without_ns ? v->without_ns : now;
-	v->next = v->of.next ? v->of.next(v->of.next_ctx) : NULL;
-	if (v->next == v->segment)
-		v->next = NULL;
 	t->next = v->next != NULL;
 	t->replaced = t->next || !v->of.next || now > v->without_ns + IMAGE_NS;
 }

@@ -24,6 +24,7 @@ struct far_agent_view {
 	struct read_segment *segment; /* that of the image which is served, */
 	struct read_segment *next; /* and of one after it; or NULL */
 	uint64_t without_ns; /* since when the process does not map it; 0: it does */
+	uint64_t next_due_ns; /* of the next look for another image */
 	unsigned without; /* looks in a row that did not find the segment mapped */
 	struct far_shadow *shadow;
 	struct read_identity identity;

@@ -318,13 +318,14 @@ static int ask(struct far_desk *d)
 	return rc;
 }
 
-static int client_send(struct far_desk *d)
+static int client_send(struct far_desk *d, bool exits)
 {
 	struct bytes b = { 0 };
 	int rc;
 
 	bytes_number(&b, FAR_PROTOCOL);
 	bytes_number(&b, HT_SIGNATURE);
+	bytes_number(&b, exits);
 	rc = b.failed ? -ENOMEM : far_channel_send(&d->line, FAR_CLIENT, b.data, b.len, SEND_MS);
 	bytes_free(&b);
 	return rc;
@@ -332,7 +333,7 @@ static int client_send(struct far_desk *d)
 
 static int first_tick(struct far_desk *d, int timeout_ms)
 {
-	int rc = client_send(d);
+	int rc = client_send(d, d->peer.exits);
 
 	if (rc == 0)
 		rc = next_send(d, 0);

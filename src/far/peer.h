@@ -30,6 +30,7 @@ struct far_peer {
 	int said; /* the command's standard error, -1: none */
 	pid_t pid; /* of the command; 0: none */
 	char last[FAR_PEER_MESSAGE]; /* the last line that it wrote there, cleaned */
+	bool exits; /* the program is to be scanned for leaks at its end; the caller's */
 };
 
 /*

@@ -33,6 +33,7 @@ void far_hello_put(struct bytes *b, const struct far_hello *h)
 	bytes_add_text(b, h->host);
 	bytes_number(b, h->steers);
 	bytes_number(b, h->view);
+	bytes_number(b, h->exits);
 }
 
 int far_hello_get(struct bytes_cursor *c, struct far_hello *h)
@@ -47,7 +48,8 @@ int far_hello_get(struct bytes_cursor *c, struct far_hello *h)
 	text_get(c, h->machine);
 	text_get(c, h->host);
 	h->steers = c->at < c->end && bytes_read(c) != 0; /* not in the first protocol, */
-	h->view = c->at < c->end ? bytes_read_below(c, FAR_VIEWS - 1) : 0; /* nor the second */
+	h->view = c->at < c->end ? bytes_read_below(c, FAR_VIEWS - 1) : 0; /* nor the second, */
+	h->exits = c->at < c->end && bytes_read(c) != 0; /* nor the third */
 	return checked(c);
 }
 

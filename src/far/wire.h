@@ -11,11 +11,11 @@
  *                   FAR_WORKING says how far work is, and FAR_FOUND answers FAR_GET.
  *                   FAR_PROCESSES answers FAR_LIST; FAR_HELLO, or FAR_ABSENT, FAR_OPEN.
  *                   FAR_END: a line for the user, the last frame
- *   desk -> agent   FAR_CLIENT, once; FAR_NEXT; FAR_FILE; FAR_IMAGE, after a tick that says
- *                   that there is another image: another FAR_HELLO answers, and ticks of it.
- *                   FAR_LIST; FAR_OPEN
- *                   FAR_WORK, FAR_CANCEL and FAR_GET: what takes the agent longer, of the
- *                   kinds of enum far_kind, one of each at a time
+ *   desk -> agent   FAR_CLIENT, once: the protocol, the signature, and whether it scans the
+ *                   program of view 0 at its end, for which that waits; FAR_NEXT; FAR_FILE;
+ * FAR_IMAGE, after a tick that says that there is another image: another FAR_HELLO answers, and
+ * ticks of it. FAR_LIST; FAR_OPEN FAR_WORK, FAR_CANCEL and FAR_GET: what takes the agent longer, of
+ * the kinds of enum far_kind, one of each at a time
  *
  * A connection shows up to FAR_VIEWS processes of one launch, each by a number, its view: view 0 is
  * the process that the agent was given, and FAR_OPEN gives another number to one of FAR_PROCESSES.
@@ -85,6 +85,7 @@ struct far_hello {
 	uint64_t segment_bytes;
 	uint64_t view; /* below FAR_VIEWS */
 	bool sends_files;
+	bool exits; /* the program waits at its end for a leak scan, if the desk makes one */
 	bool steers; /* it may act on the program: leak scans, contents of blocks */
 	char version[FAR_TEXT_MAX], machine[FAR_TEXT_MAX], host[FAR_TEXT_MAX]; /* cleaned */
 };

@@ -75,12 +75,19 @@ int read_exit_scan_request(struct read_segment *s, uint32_t who)
 	return read_header_put(s, offsetof(struct ht_header, leak_ask), &who, sizeof(who));
 }
 
+bool read_exit_scan_waits(struct read_segment *s)
+{
+	uint32_t waits = 0;
+
+	return read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) == 0 &&
+	       waits != 0;
+}
+
 bool read_exit_scan_is_waiting(struct read_segment *s)
 {
-	uint32_t waits = 0, beat = 0;
+	uint32_t beat = 0;
 
-	if (read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) != 0 ||
-		waits == 0)
+	if (!read_exit_scan_waits(s))
 		return false;
 	if (read_at(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat)) == 0) {
 		beat++;

@@ -66,7 +66,9 @@ int read_forks_ignore(struct read_segment *s);
 /* Asks the program to wait at its exit until it was scanned for leaks. `who`: HT_LEAK_ASK_*. 0 or
  * -errno. */
 int read_exit_scan_request(struct read_segment *s, uint32_t who);
-/* Whether it waits for the scan; also signals that the viewer is alive. */
+/* Whether it waits for the scan. */
+bool read_exit_scan_waits(struct read_segment *s);
+/* The same, and signals that the viewer is alive. */
 bool read_exit_scan_is_waiting(struct read_segment *s);
 /* Where the program's part of the waiting thread's stack begins; 0: unknown. */
 uint64_t read_exit_scan_stack(struct read_segment *s);

@@ -6,7 +6,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "src/read/read.h"
 #include "src/util/clock.h"
 
 /* The longest time until the viewer notices a program at its end; half of it on average. */
@@ -44,7 +43,7 @@ void exit_scan_free(struct exit_scan *e)
 	if (!e)
 		return;
 	if (e->timer >= 0 && !run_ended(e->run))
-		read_exit_scan_done(session_segment(run_session(e->run)));
+		run_exit_release(e->run);
 	if (e->timer >= 0)
 		close(e->timer);
 	free(e);
@@ -65,7 +64,7 @@ static bool scan_start(struct exit_scan *e, struct session *s, const struct proc
 
 	if (shown == run_watch(e->run) && screen_leaks_start_at_exit(e->leaks, s, hold) == 0)
 		return true;
-	read_exit_scan_done(session_segment(s));
+	run_exit_release(e->run);
 	return false;
 }
 
@@ -80,7 +79,7 @@ bool exit_scan_ready(struct exit_scan *e, const struct process_tree *shown)
 	s = run_session(e->run);
 	if (e->seen == s && clock_monotonic_ns() - e->seen_ns > SCAN_MAX_NS)
 		screen_leaks_give_up(e->leaks, "no leak scan at exit: it took more than 60 s");
-	if (e->seen == s || !read_exit_scan_is_waiting(session_segment(s)))
+	if (e->seen == s || !run_exit_is_waiting(e->run))
 		return false;
 	e->seen = s;
 	e->seen_ns = clock_monotonic_ns();

@@ -48,6 +48,7 @@ struct far_run {
 	struct far_place place;
 	struct far_run_view view[FAR_VIEWS];
 	bool waits; /* nobody looks at a screen */
+	bool exits; /* the program is scanned for leaks at its end, if the agent has it wait */
 	struct far_contents contents;
 	char refused[FAR_PEER_MESSAGE + 64]; /* why work has no result */
 	char absent[FAR_PEER_MESSAGE + 64]; /* why a process that was chosen is not shown */
@@ -179,6 +180,13 @@ long far_run_contents(
 	return far_contents_read(&f->contents, addr, out, bytes);
 }
 
+bool far_run_exits(const struct far_run *f)
+{
+	const struct far_hello *agent = f ? &far_desk_moment(f->desk, 0)->agent : NULL;
+
+	return f && f->exits && agent->exits && agent->steers;
+}
+
 /* ---- the run ---- */
 
 static int failed(struct far_run *f, int rc)
@@ -261,12 +269,15 @@ int far_run_open(struct far_run **out, const struct options *o)
 	if (!f)
 		return failure_print_errno("cannot connect", -ENOMEM);
 	f->waits = o->batch || o->report || o->headless;
+	f->exits = f->waits ? o->report && o->leak_check && !o->leak_every_ns
+			    : !o->no_exit_scan && !o->readonly;
 	views_make(f, o);
 	rc = place_make(f, o);
 	if (rc != 0)
 		return failed(f, rc);
-	if (far_peer_open(&peer, &f->place, message) != 0 ||
-		far_desk_open(&f->desk, &peer, CONNECT_MS, message) != 0 ||
+	rc = far_peer_open(&peer, &f->place, message);
+	peer.exits = f->exits;
+	if (rc != 0 || far_desk_open(&f->desk, &peer, CONNECT_MS, message) != 0 ||
 		view_open(&f->view[0], message) != 0)
 		return failed(f, failure_print(message));
 	objects_look(f);

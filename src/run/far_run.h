@@ -32,6 +32,8 @@ bool far_run_listen(struct far_run *f);
 /* Work there about the process whose session has this moment, as long as the run. Of NULL: NULL. */
 const struct far_order *far_run_order(
 	const struct far_run *f, enum far_kind kind, const struct far_moment *of);
+/* Whether the program waits at its end for a leak scan of ours. Of NULL: false. */
+bool far_run_exits(const struct far_run *f);
 /* Contents of a block of that process: as far_contents_read. */
 long far_run_contents(
 	struct far_run *f, const struct far_moment *of, uint64_t addr, void *out, size_t bytes);

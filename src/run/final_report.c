@@ -34,7 +34,7 @@ static void end_await(struct headless *t)
 	unsigned frame = 0;
 
 	/* One scan of an attached program is all that is asked for. */
-	if (o->leak_check && !o->leak_every_ns && o->mode != OPTIONS_RUN) {
+	if (o->leak_check && !o->leak_every_ns && !run_scans_at_exit(t->run)) {
 		leak_request_make(t->leaks);
 		go_on = false;
 	}

@@ -90,7 +90,7 @@ static void exit_scan_begin(struct leak_request *q, struct session *s)
 	q->result =
 		leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
 						    : "no leak scan: no thread could be started");
-	read_exit_scan_done(session_segment(s));
+	run_exit_release(q->run);
 }
 
 /* An image that called exec at its end is gone, and its scan with it. */
@@ -110,7 +110,7 @@ static void once_check(struct leak_request *q, struct session *s, bool waits)
 		exit_scan_drop(q);
 		q->exit_seen = s;
 		exit_scan_begin(q, s);
-	} else if (!run_child(q->run) && !q->result) {
+	} else if (!run_scans_at_exit(q->run) && !q->result) {
 		q->result = scan_now(q, s);
 	}
 	if (q->exit_job && scan_job_ended(q->exit_job)) {
@@ -272,7 +272,7 @@ static void rounds_check(struct leak_request *q, struct session *s, bool waits)
 	if (waits && l->ended != s) {
 		l->ended = s;
 		if (scan_control_start_at_exit(scans, false) != 0)
-			read_exit_scan_done(session_segment(s));
+			run_exit_release(q->run);
 	} else if (l->ended != s && session_alive(s)) {
 		scan_control_poll(scans);
 		if (program_asks_scan(s))
@@ -327,7 +327,7 @@ void leak_request_make(struct leak_request *q)
 	process_tree_poll(run_watch(q->run));
 	leak_children_scan(q->children);
 	s = run_session(q->run);
-	waits = run_child(q->run) && read_exit_scan_is_waiting(session_segment(s));
+	waits = run_exit_is_waiting(q->run);
 	if (q->rounds)
 		rounds_check(q, s, waits);
 	else

@@ -120,6 +120,9 @@ const char *option_far_finish(struct options *o)
 	}
 	if (f->serve && o->mode != OPTIONS_ATTACH && o->mode != OPTIONS_RUN)
 		return "--serve requires a COMMAND or a PID";
+	if (f->serve && (o->leak_check || o->hold))
+		return "--serve: viewers request leak scans (--serve=steer:WHERE); it excludes "
+		       "--leak-check and --hold";
 	if (f->serve && (o->batch || o->report))
 		return "--serve shows nothing: it excludes -b and --report";
 	if ((f->wait_client || f->user) && (!f->serve || o->mode != OPTIONS_RUN))

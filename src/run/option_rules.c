@@ -61,7 +61,8 @@ enum fact {
 	LEAK_EVERY = 1ull << 59,
 	SAVE = 1ull << 60,
 	ALL_PROCESSES = 1ull << 61,
-	SIZES = 1ull << 62
+	SIZES = 1ull << 62,
+	FAR = 1ull << 63 /* which is also ATTACH */
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -89,8 +90,9 @@ static const struct rule {
 	{ TREE, BATCH | REPORT, 0, "-t applies only to the screen: not with -b or --report" },
 	{ SCREEN_ONLY, BATCH | REPORT | OTHER_MODE, 0,
 		"--readonly, --script and --source-path apply only to the screen" },
-	{ NO_EXIT_SCAN | HOLD, BATCH | REPORT, RUN,
+	{ NO_EXIT_SCAN | HOLD, BATCH | REPORT, RUN | FAR,
 		"--no-exit-scan and --hold require a COMMAND and the screen" },
+	{ HOLD, FAR, 0, "--hold requires a COMMAND on this machine" },
 	{ HOLD, NO_EXIT_SCAN | READONLY | SAMPLING, 0,
 		"--hold requires the exit scan: not with --no-exit-scan, --readonly "
 		"or sampling" },
@@ -150,7 +152,7 @@ static uint64_t mode_fact(const struct options *o)
 	static const uint64_t facts[] = { [OPTIONS_NONE] = NO_MODE,
 		[OPTIONS_RUN] = RUN,
 		[OPTIONS_ATTACH] = ATTACH,
-		[OPTIONS_FAR] = ATTACH,
+		[OPTIONS_FAR] = ATTACH | FAR,
 		[OPTIONS_READ] = READ,
 		[OPTIONS_LIST] = OTHER_MODE,
 		[OPTIONS_CLEAN] = OTHER_MODE,

@@ -93,6 +93,7 @@ static int open_far(struct run *r)
 		rc = watch_start(r, far_run_path(r->far, 0), 0, 0);
 	if (rc == 0)
 		far_run_opened(r->far, 0);
+	r->waits_at_exit = rc == 0 && far_run_exits(r->far) && !r->options->report;
 	return rc;
 }
 
@@ -287,6 +288,28 @@ uint64_t run_started_ns(const struct run *r)
 bool run_waits_at_exit(const struct run *r)
 {
 	return r->waits_at_exit;
+}
+
+bool run_scans_at_exit(const struct run *r)
+{
+	return r->child.pid || far_run_exits(r->far);
+}
+
+/* Nothing is written into the copy of another machine's segment: its agent knows that we live, and
+ * lets a program go that is not scanned. */
+bool run_exit_is_waiting(const struct run *r)
+{
+	struct read_segment *s = session_segment(process_tree_session(r->watch));
+
+	if (r->far)
+		return far_run_exits(r->far) && read_exit_scan_waits(s);
+	return r->child.pid && read_exit_scan_is_waiting(s);
+}
+
+void run_exit_release(const struct run *r)
+{
+	if (!r->far)
+		read_exit_scan_done(session_segment(process_tree_session(r->watch)));
 }
 
 struct suppressions *run_suppressions(const struct run *r)

@@ -47,6 +47,12 @@ bool run_ended(const struct run *r);
 uint64_t run_started_ns(const struct run *r);
 /* Whether the program on the screen was asked to wait at its end for a leak scan. */
 bool run_waits_at_exit(const struct run *r);
+/* Whether the program is scanned for leaks at its end if that is asked for: we launched it, or an
+ * agent did that has it wait for us. */
+bool run_scans_at_exit(const struct run *r);
+/* Whether the current image waits for that now; lets it go without. */
+bool run_exit_is_waiting(const struct run *r);
+void run_exit_release(const struct run *r);
 
 /* The rules of --suppressions, NULL without any; and the same, made if there are none yet. */
 struct suppressions *run_suppressions(const struct run *r);

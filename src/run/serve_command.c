@@ -139,6 +139,7 @@ static int desk_serve(struct serve *s)
 			[FAR_MAP] = agent_maps_worker(s->maps),
 			[FAR_CONTENTS] = s->scans ? &s->contents.worker : NULL },
 		.sends_files = s->sends_files,
+		.exits = s->scans && s->options->mode == OPTIONS_RUN && !s->options->no_exit_scan,
 	};
 	int rc = agent_images_open(&images, session_segment(session), session_pid(session));
 

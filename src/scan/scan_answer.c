@@ -41,6 +41,8 @@ static void *answer_run(void *ctx)
 	struct read_segment *segment = read_open(a->path, message);
 	struct scan_outcome o;
 
+	/* Only one that waits for it: others would be followed until they end. */
+	a->request.at_exit &= segment && read_exit_scan_is_waiting(segment);
 	if (segment)
 		scan_outcome_make(&o, segment, &a->request);
 	else

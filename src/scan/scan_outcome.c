@@ -72,6 +72,7 @@ void scan_outcome_request_put(struct bytes *b, const struct leak_scan_options *r
 	bytes_number(b, r->holders);
 	bytes_number(b, r->contents);
 	bytes_number(b, r->behind);
+	bytes_number(b, r->at_exit);
 }
 
 int scan_outcome_request_get(struct bytes_cursor *c, struct leak_scan_options *r)
@@ -83,6 +84,7 @@ int scan_outcome_request_get(struct bytes_cursor *c, struct leak_scan_options *r
 	r->holders = bytes_read_below(c, 1) != 0;
 	r->contents = bytes_read_below(c, 1) != 0;
 	r->behind = bytes_read_below(c, 1) != 0;
+	r->at_exit = bytes_read_below(c, 1) != 0;
 	return c->bad ? -EPROTO : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "src/far/listen.h"
 #include "src/far/mirror.h"
 #include "src/far/moment.h"
+#include "src/far/pace.h"
 #include "src/far/peer.h"
 #include "tests/check.h"
 
@@ -242,6 +243,23 @@ TEST(no_magic)
 	far_channel_free(&c);
 }
 
+/* Pieces over a fast line grow, those over a slow one shrink, each within its bounds. */
+TEST(pieces_take_less_than_a_second)
+{
+	struct far_pace p = { 0 };
+	uint64_t bytes = far_pace_ask(&p);
+
+	CHECK(bytes > FAR_PACE_LEAST && bytes < FAR_PIECE_MAX);
+	far_pace_came(&p, p.asked_ns + FAR_PACE_NS);
+	CHECK_INT(far_pace_ask(&p), bytes);
+	for (unsigned i = 0; i < 30; i++)
+		far_pace_came(&p, p.asked_ns + 1);
+	CHECK_INT(far_pace_ask(&p), FAR_PIECE_MAX);
+	for (unsigned i = 0; i < 30; i++)
+		far_pace_came(&p, p.asked_ns + 3 * FAR_PACE_NS);
+	CHECK_INT(far_pace_ask(&p), FAR_PACE_LEAST);
+}
+
 TEST(process)
 {
 	const struct proc_reading r = { .state = 'S',
@@ -400,6 +418,7 @@ int main(void)
 	RUN(banner_then_bytes);
 	RUN(too_much);
 	RUN(no_magic);
+	RUN(pieces_take_less_than_a_second);
 	RUN(process);
 	RUN(rows);
 	RUN(listening);

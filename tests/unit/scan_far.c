@@ -126,6 +126,22 @@ TEST(what_is_missing_is_said)
 	there_end();
 }
 
+TEST(a_scan_at_the_end_is_asked_for_as_one)
+{
+	const struct leak_scan_options asked = { .at_exit = true, .why = true };
+	struct leak_scan_options got = { 0 };
+	struct bytes b = { 0 };
+	struct bytes_cursor c;
+
+	scan_outcome_request_put(&b, &asked);
+	c = bytes_begin(&b);
+	CHECK_INT(scan_outcome_request_get(&c, &got), 0);
+	CHECK(got.at_exit && got.why && !got.hold);
+	c = (struct bytes_cursor){ b.data, b.data + b.len - 1, false };
+	CHECK_INT(scan_outcome_request_get(&c, &got), -EPROTO);
+	bytes_free(&b);
+}
+
 TEST(a_report_that_is_cancelled_cancels_it_there)
 {
 	struct leak_progress progress = { .cancelled = true };
@@ -231,6 +247,7 @@ int main(void)
 {
 	RUN(a_report_waits_for_the_outcome);
 	RUN(what_is_missing_is_said);
+	RUN(a_scan_at_the_end_is_asked_for_as_one);
 	RUN(a_report_that_is_cancelled_cancels_it_there);
 	RUN(the_screen_shows_progress_and_takes_the_outcome);
 	RUN(a_scan_that_the_program_asks_for_follows_the_running_one);
