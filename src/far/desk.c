@@ -230,8 +230,13 @@ static void failed(struct far_desk *d, int rc)
 	far_channel_banner(&d->line, banner, sizeof(banner));
 	if (d->ended[0])
 		return;
-	if (!d->line.begun && d->peer.last[0])
-		snprintf(line, sizeof(line), "no answer from heaptop there: %.200s", d->peer.last);
+	if (!d->line.begun && rc == -EPIPE && far_peer_lacks_agent(&d->peer, LAST_MS))
+		snprintf(line, sizeof(line),
+			"cannot run heaptop there: %.400s (if heaptop is what is missing: install "
+			"it there, or give its path with --agent)",
+			d->peer.last[0] ? d->peer.last : banner);
+	else if (!d->line.begun && d->peer.last[0])
+		snprintf(line, sizeof(line), "no answer from heaptop there: %.560s", d->peer.last);
 	else if (!d->line.begun && banner[0] && rc != -EPROTO)
 		snprintf(line, sizeof(line), "no heaptop answers there, only: %s", banner);
 	else if (rc == -EPROTO)
@@ -239,7 +244,7 @@ static void failed(struct far_desk *d, int rc)
 	else if (rc == -EFBIG)
 		snprintf(line, sizeof(line), "the agent sends more than a segment can hold");
 	else if (rc == -EPIPE)
-		snprintf(line, sizeof(line), "the connection ended%s%.200s",
+		snprintf(line, sizeof(line), "the connection ended%s%.560s",
 			d->peer.last[0] ? ": " : "", d->peer.last);
 	else
 		error_hint_line(line, sizeof(line), "the connection failed", rc);

@@ -22,8 +22,11 @@
 #include "src/util/text.h"
 
 #define ARGUMENTS_MAX 12
+#define PAUSE_MS      20
 #define END_WAITS     500 /* of 20 ms, to detach: then the command gets SIGTERM, and as many */
 #define LOST_WAITS    25 /* the same of one that does not answer any more */
+#define NOT_RUN	      126 /* statuses of a command that cannot be run, */
+#define NOT_FOUND     127 /* or is not there */
 #define SAID_READS    16 /* at a time: who writes without end is not listened to without end */
 
 extern char **environ;
@@ -317,12 +320,12 @@ void far_peer_listen(struct far_peer *p, int wait_ms)
 	}
 }
 
-static bool command_await(pid_t pid, int waits)
+static bool command_await(pid_t pid, int waits, int *status)
 {
-	const struct timespec pause = { .tv_nsec = 20000000 };
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000 };
 
 	for (int i = 0; i < waits; i++) {
-		pid_t ended = waitpid(pid, NULL, WNOHANG);
+		pid_t ended = waitpid(pid, status, WNOHANG);
 
 		if (ended == pid || (ended < 0 && errno != EINTR))
 			return true;
@@ -335,10 +338,23 @@ static bool command_await(pid_t pid, int waits)
  * agent may be detaching. */
 static void command_end(pid_t pid, int waits)
 {
-	if (command_await(pid, waits))
+	int status;
+
+	if (command_await(pid, waits, &status))
 		return;
 	kill(pid, SIGTERM);
-	command_await(pid, waits);
+	command_await(pid, waits, &status);
+}
+
+bool far_peer_lacks_agent(struct far_peer *p, int wait_ms)
+{
+	int status = 0;
+
+	if (p->pid <= 0 || !command_await(p->pid, wait_ms / PAUSE_MS + 1, &status))
+		return false;
+	p->pid = 0;
+	return WIFEXITED(status) &&
+	       (WEXITSTATUS(status) == NOT_RUN || WEXITSTATUS(status) == NOT_FOUND);
 }
 
 void far_peer_close(struct far_peer *p, bool lost)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define FAR_PEER_MESSAGE 256
+#define FAR_PEER_MESSAGE 640 /* the longest reasons of an agent take 500 */
 
 /* One of `host`, `via`, `socket` and `address` is set. Strings must outlive the peer. */
 struct far_place {
@@ -28,7 +28,7 @@ struct far_place {
 struct far_peer {
 	int in, out;
 	int said; /* the command's standard error, -1: none */
-	pid_t pid; /* of the command; 0: none */
+	pid_t pid; /* of the command; 0: none, or it has ended */
 	char last[FAR_PEER_MESSAGE]; /* the last line that it wrote there, cleaned */
 	bool exits; /* the program is to be scanned for leaks at its end; the caller's */
 };
@@ -44,6 +44,9 @@ int far_place_check_process(const char *text);
 
 /* 0, or -errno and a line in `message`. */
 int far_peer_open(struct far_peer *p, const struct far_place *where, char *message);
+/* Whether the command has ended, `wait_ms` at most from now, because there is no such program there:
+ * the status of shells, of docker and of kubectl. */
+bool far_peer_lacks_agent(struct far_peer *p, int wait_ms);
 /* Reads what the command has said, and what it says until it ends, for `wait_ms` at most. */
 void far_peer_listen(struct far_peer *p, int wait_ms);
 /* Closes the connection and ends the command: waits while an agent detaches, but hardly for one

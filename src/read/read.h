@@ -59,6 +59,8 @@ int read_identity_of_file(const char *path, struct read_identity *out, char *mes
  * -EPROTO: it is no such file of this user; or -errno.
  */
 int read_owner_of_file(const char *path, struct read_identity *out);
+/* Nothing is written into this segment from now on: what would be fails with -EROFS. */
+void read_freeze(struct read_segment *s);
 /* Takes the shared lock by which others see that a viewer is here. */
 int read_viewer_lock(struct read_segment *s);
 /* Tells the library not to record children that the program forks from now on. 0 or -errno. */

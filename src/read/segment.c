@@ -74,10 +74,17 @@ int read_header_refresh(struct read_segment *s, const struct ht_header **h)
 		       : -EPROTO;
 }
 
+void read_freeze(struct read_segment *s)
+{
+	s->frozen = true;
+}
+
 int read_write_open(struct read_segment *s)
 {
 	char path[32];
 
+	if (s->frozen)
+		return -EROFS;
 	if (s->write_fd < 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
 		s->write_fd = open(path, O_RDWR | O_CLOEXEC);

@@ -11,6 +11,7 @@ struct read_segment {
 	int fd;
 	int write_fd; /* for the words that viewers write; -1 until the first write */
 	char *words; /* the file's header, mapped by read_word_raise; NULL until the first call */
+	bool frozen; /* it is a copy, into which nothing is written */
 	char *path;
 	struct ht_header *header; /* as of the opening, checked: sizes and offsets are valid */
 	uint64_t *cursors; /* of the rings, by thread slot */

@@ -137,6 +137,17 @@ static bool is_refused(const struct screen_source *s, char *msg, size_t cap)
 	return all;
 }
 
+/* What acts on a program is done beside it. True: that is another machine, and `msg` gets a line.
+ */
+static bool is_elsewhere(const struct screen_source *s, const char *line, char *msg, size_t cap)
+{
+	bool far = run_far(s->run) != NULL;
+
+	if (far)
+		snprintf(msg, cap, "the program is on another machine: %s", line);
+	return far;
+}
+
 /* ---- ticks and waiting ---- */
 
 static struct snapshot *tick(struct screen_source *s)
@@ -346,6 +357,8 @@ int screen_source_detach(void *screen, bool all, char *msg, size_t cap)
 	struct screen_source *s = screen;
 	pid_t pid = all ? 0 : session_pid(session_shown(s));
 
+	if (is_elsewhere(s, "the recording is ended there (heaptop --detach)", msg, cap))
+		return -ENOTSUP;
 	return run_detach(s->run, pid, msg, cap);
 }
 
@@ -368,7 +381,11 @@ int screen_source_sample(void *screen, const char *text, char *msg, size_t cap)
 	struct screen_source *s = screen;
 	struct sampling_request request = { 0 };
 	char rate[UNITS_MAX];
-	int rc = sampling_parse(text, &request);
+	int rc;
+
+	if (is_elsewhere(s, "sampling is chosen there (--sample)", msg, cap))
+		return -ENOTSUP;
+	rc = sampling_parse(text, &request);
 
 	if (rc != 0) {
 		snprintf(msg, cap,
@@ -463,7 +480,8 @@ int screen_source_events_follow(void *screen, uint32_t site, char *msg, size_t c
 {
 	struct screen_source *s = screen;
 
-	if (is_refused(s, msg, cap))
+	if (is_refused(s, msg, cap) ||
+		is_elsewhere(s, "events are not sent: run heaptop there", msg, cap))
 		return -ENODATA;
 	return screen_events_follow(s->events, session_path(session_shown(s)), site, msg, cap);
 }

@@ -167,6 +167,8 @@ struct session *session_open(const char *path, const struct session_options *o, 
 		session_free(s);
 		return NULL;
 	}
+	if (o->far)
+		read_freeze(s->segment); /* the agent sends changes of what it sent before */
 	read_viewer_lock(s->segment);
 	s->refs = 1;
 	s->far = o->far;

@@ -72,6 +72,15 @@ def contents():
         check_equal(block(far), block(near), "contents of the blocks")
 
 
+@case("keys that act on the program say that this is done there, and the copy stays what came")
+def acts_there():
+    with leaks() as p:
+        shown = played("r\n5\n1\n2\nK\nEnter\n:until sampling is chosen there\nD\nD\n:until recording is ended there\n"
+                       "Enter\nE\n:until events are not sent\nEsc\nm\nEnter\n:wait 5\n",
+                       *VIA, "-a", str(p.pid))
+        check("LIVE" in shown and "SAMPLED" not in shown, shown)
+
+
 @case("an agent that may only read shows the map, and no scan whose blocks could be opened")
 def reads_only():
     path = os.path.join(scratch, "read.sock")

@@ -57,6 +57,20 @@ TEST(control)
 	read_close(r);
 }
 
+/* The copy of another machine's segment: words of ours would spoil the changes that come of it. */
+TEST(frozen)
+{
+	struct read_segment *r = made_read(&made);
+	struct ht_header *h = made.s.header;
+
+	read_freeze(r);
+	CHECK_INT(read_control(r, 1 << 19, true), -EROFS);
+	CHECK_INT(read_exit_scan_request(r, HT_LEAK_ASK_ONE), -EROFS);
+	CHECK_INT(read_forks_ignore(r), -EROFS);
+	CHECK(h->sample_bytes == 0 && h->leak_ask == 0 && h->fork_alone == 0);
+	read_close(r);
+}
+
 /* The latest marks, oldest first, in time since the start; one that is being written is not one. */
 TEST(marks)
 {
@@ -513,6 +527,7 @@ int main(void)
 	made_fill(&made);
 	RUN(identity);
 	RUN(control);
+	RUN(frozen);
 	RUN(marks);
 	RUN(totals);
 	RUN(history);
