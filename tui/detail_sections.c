@@ -86,7 +86,9 @@ static void ages_draw(
 		age_draw(&d->age[i - 1], y, x, cells);
 	else
 		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM,
-			ui->detail.has_histograms ? "counting live blocks" : "unknown");
+			ui->shown && ui->shown->host ? "not sent by the other machine"
+			: ui->detail.has_histograms  ? "counting live blocks"
+						     : "unknown");
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */

@@ -68,13 +68,10 @@ static int mapped_raise(void *word, size_t bytes, uint64_t to, uint64_t *before)
 
 static int words_map(struct read_segment *s)
 {
+	const int rc = read_write_open(s);
 	char *map;
-	int rc;
 
-	if (s->words)
-		return 0;
-	rc = read_write_open(s);
-	if (rc != 0)
+	if (rc != 0 || s->words)
 		return rc;
 	map = mmap(NULL, HT_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->write_fd, 0);
 	if (map == MAP_FAILED)

@@ -93,6 +93,13 @@ static const struct rule {
 	{ NO_EXIT_SCAN | HOLD, BATCH | REPORT, RUN | FAR,
 		"--no-exit-scan and --hold require a COMMAND and the screen" },
 	{ HOLD, FAR, 0, "--hold requires a COMMAND on this machine" },
+	{ SAVE | SIZES | TRACE, FAR, 0,
+		"--save, --sizes and --trace require a process on this machine: use them there" },
+	{ KEEP | ATTACH_TIMEOUT | ALLOCATORS, FAR, 0,
+		"--keep, --attach-timeout and --allocators apply only to this machine: use them "
+		"there, with --serve" },
+	{ ALL_PROCESSES, FAR, 0,
+		"--all-processes requires processes on this machine; p lists those elsewhere" },
 	{ HOLD, NO_EXIT_SCAN | READONLY | SAMPLING, 0,
 		"--hold requires the exit scan: not with --no-exit-scan, --readonly "
 		"or sampling" },

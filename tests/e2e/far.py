@@ -129,6 +129,14 @@ def hosts():
     refused("--via", "env", "-a", "x;y", words="--via", **path)
 
 
+@case("options that only apply to a program on this machine are refused before anything is connected")
+def elsewhere():
+    for words in (("--save", "x"), ("--sizes", "1"), ("--trace", "1"), ("--keep",), ("--attach-timeout", "5"),
+                  ("--allocators", "none"), ("--all-processes", "-b"), ("--group", "thread", "-b"), ("--hold",)):
+        done = heaptop("--via", "false", "-a", "1", *words)
+        check_equal((done.returncode, done.stderr.count("this machine")), (2, 1), "%s: %s" % (words, done.stderr))
+
+
 @case("what is no heaptop is quoted, in one line")
 def strangers():
     path = fake_ssh("echo 'heaptop: command not found' >&2\nexit 127\n")
