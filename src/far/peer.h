@@ -44,8 +44,8 @@ int far_place_check_process(const char *text);
 
 /* 0, or -errno and a line in `message`. */
 int far_peer_open(struct far_peer *p, const struct far_place *where, char *message);
-/* Whether the command has ended, `wait_ms` at most from now, because there is no such program there:
- * the status of shells, of docker and of kubectl. */
+/* Whether the command has ended, `wait_ms` at most from now, because there is no such program
+ * there: the status of shells, of docker and of kubectl. */
 bool far_peer_lacks_agent(struct far_peer *p, int wait_ms);
 /* Reads what the command has said, and what it says until it ends, for `wait_ms` at most. */
 void far_peer_listen(struct far_peer *p, int wait_ms);
