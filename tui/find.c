@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "tui/curses_api.h"
 #include "tui/refresh.h"
 
 #define EXPRESSIONS "word  !word  /regex/  live>1M  rate>0  age>60s  module:libssl  thread:worker"
@@ -87,6 +88,7 @@ static void find_accept(struct ui *ui, const char *text)
 void find_ask(struct ui *ui, int arg, int key)
 {
 	prompt_open(&ui->prompt, "find:", "", find_accept);
+	ui->prompt.again = KEY_F(3);
 	if (ui_view(ui)->scope & IN_LISTS)
 		ui->prompt.hint = EXPRESSIONS;
 }
@@ -133,6 +135,7 @@ void find_filter_ask(struct ui *ui, int arg, int key)
 {
 	prompt_open(&ui->prompt, "show only:", ui->filter ? filter_text(ui->filter) : "",
 		find_filter_accept);
+	ui->prompt.again = KEY_F(4);
 	ui->prompt.hint = EXPRESSIONS;
 }
 

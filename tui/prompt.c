@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The typed answer (prompt.h): characters, Backspace, ^U, ^W, Enter, Esc. ASCII only, since answers
- * are numbers and names. Opened by actions and views, fed by screen.c, on the main thread.
+ * The typed answer (prompt.h): a line with the keys of editors. ASCII only, since answers are
+ * numbers and names. Opened by actions and views, fed by screen.c, on the main thread.
  */
 #include "tui/prompt.h"
 
@@ -9,7 +9,10 @@
 #include <string.h>
 #include "tui/curses_api.h"
 #include "tui/draw.h"
+#include "tui/infoline.h"
 #include "tui/key_codes.h"
+#include "tui/key_names.h"
+#include "tui/ui.h"
 
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *))
@@ -18,67 +21,167 @@ void prompt_open(struct prompt *p, const char *question, const char *text,
 	p->len = (size_t)snprintf(p->text, sizeof(p->text), "%s", text);
 	if (p->len >= sizeof(p->text))
 		p->len = sizeof(p->text) - 1;
+	p->at = p->len;
 }
 
-static void prompt_rubout(struct prompt *p, size_t len)
+/* ---- editing ------------------------------------------------------------------------------ */
+
+static void prompt_close(struct prompt *p, struct ui *ui)
 {
-	p->len = len;
-	p->text[len] = 0;
+	p->open = false;
 }
 
-static size_t prompt_word_start(const struct prompt *p)
+static void prompt_accept(struct prompt *p, struct ui *ui)
 {
-	size_t at = p->len;
+	p->open = false;
+	p->accept(ui, p->text);
+}
 
-	while (at && p->text[at - 1] == ' ')
-		at--;
-	while (at && p->text[at - 1] != ' ')
-		at--;
-	return at;
+/* Removes the characters from `from` up to `to`; the cursor is then where they were. */
+static void prompt_cut(struct prompt *p, size_t from, size_t to)
+{
+	memmove(p->text + from, p->text + to, p->len - to + 1);
+	p->len -= to - from;
+	p->at = from;
+}
+
+static void prompt_rubout(struct prompt *p, struct ui *ui)
+{
+	prompt_cut(p, p->at ? p->at - 1 : 0, p->at);
+}
+
+static void prompt_delete(struct prompt *p, struct ui *ui)
+{
+	prompt_cut(p, p->at, p->at < p->len ? p->at + 1 : p->at);
+}
+
+static void prompt_clear(struct prompt *p, struct ui *ui)
+{
+	prompt_cut(p, 0, p->len);
+}
+
+static void prompt_cut_end(struct prompt *p, struct ui *ui)
+{
+	prompt_cut(p, p->at, p->len);
+}
+
+static void prompt_cut_word(struct prompt *p, struct ui *ui)
+{
+	size_t from = p->at;
+
+	while (from && p->text[from - 1] == ' ')
+		from--;
+	while (from && p->text[from - 1] != ' ')
+		from--;
+	prompt_cut(p, from, p->at);
+}
+
+static void prompt_left(struct prompt *p, struct ui *ui)
+{
+	p->at -= p->at > 0;
+}
+
+static void prompt_right(struct prompt *p, struct ui *ui)
+{
+	p->at += p->at < p->len;
+}
+
+static void prompt_home(struct prompt *p, struct ui *ui)
+{
+	p->at = 0;
+}
+
+static void prompt_end(struct prompt *p, struct ui *ui)
+{
+	p->at = p->len;
+}
+
+static const struct {
+	int key;
+	void (*run)(struct prompt *p, struct ui *ui);
+} editing[] = {
+	{ '\r', prompt_accept },
+	{ '\n', prompt_accept },
+	{ KEY_ENTER, prompt_accept },
+	{ KEY_ESC, prompt_close },
+	{ KEY_CTRL('g'), prompt_close },
+	{ KEY_F(10), prompt_close }, /* elsewhere it goes back, too */
+	{ KEY_BACKSPACE, prompt_rubout },
+	{ 127, prompt_rubout },
+	{ '\b', prompt_rubout },
+	{ KEY_DC, prompt_delete },
+	{ KEY_CTRL('d'), prompt_delete },
+	{ KEY_CTRL('u'), prompt_clear },
+	{ KEY_CTRL('k'), prompt_cut_end },
+	{ KEY_CTRL('w'), prompt_cut_word },
+	{ KEY_LEFT, prompt_left },
+	{ KEY_CTRL('b'), prompt_left },
+	{ KEY_RIGHT, prompt_right },
+	{ KEY_CTRL('f'), prompt_right },
+	{ KEY_HOME, prompt_home },
+	{ KEY_CTRL('a'), prompt_home },
+	{ KEY_END, prompt_end },
+	{ KEY_CTRL('e'), prompt_end },
+};
+
+static void prompt_insert(struct prompt *p, struct ui *ui, char c)
+{
+	if (p->len + 1 >= sizeof(p->text)) {
+		ui_message(ui, "an answer has at most %zu characters", sizeof(p->text) - 1);
+		return;
+	}
+	memmove(p->text + p->at + 1, p->text + p->at, p->len - p->at + 1);
+	p->text[p->at++] = c;
+	p->len++;
 }
 
 void prompt_key(struct prompt *p, struct ui *ui, int key)
 {
-	switch (key) {
-	case '\r':
-	case '\n':
-	case KEY_ENTER:
-		p->open = false;
-		p->accept(ui, p->text);
-		return;
-	case KEY_ESC:
-	case KEY_CTRL('g'):
-		p->open = false;
-		return;
-	case KEY_BACKSPACE:
-	case 127:
-	case '\b':
-		prompt_rubout(p, p->len ? p->len - 1 : 0);
-		return;
-	case KEY_CTRL('u'):
-		prompt_rubout(p, 0);
-		return;
-	case KEY_CTRL('w'):
-		prompt_rubout(p, prompt_word_start(p));
-		return;
-	default:
-		if (key < ' ' || key > '~' || p->len + 1 >= sizeof(p->text))
+	char name[KEY_NAMES_MAX];
+
+	for (size_t i = 0; i < sizeof(editing) / sizeof(editing[0]); i++) {
+		if (editing[i].key == key) {
+			editing[i].run(p, ui);
 			return;
-		p->text[p->len] = (char)key;
-		prompt_rubout(p, p->len + 1);
+		}
 	}
+	if (key == p->again)
+		prompt_accept(p, ui);
+	else if (key >= ' ' && key <= '~')
+		prompt_insert(p, ui, (char)key);
+	else if (key >= 128 && key < 256)
+		ui_message(ui, "an answer has ASCII characters only");
+	else if (key != KEY_RESIZE)
+		ui_message(ui, "%s does nothing in a question: Enter answers it, Esc leaves it",
+			key_names_text(key, name));
 }
 
-/* A long answer is shown from its end, where it is typed. */
-void prompt_draw(const struct prompt *p, int y, unsigned cells)
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+/* The part of a long answer around the cursor is shown. */
+void prompt_draw(const struct prompt *p, const char *question, int y, unsigned cells)
 {
-	unsigned x = draw_text(y, 1, cells - 1, STYLE_BOLD, p->question) + 1;
+	unsigned x = draw_text(y, 1, cells - 1, STYLE_BOLD, question) + 2;
+	char under[2] = { p->at < p->len ? p->text[p->at] : ' ', 0 };
 	size_t hidden = 0;
 
-	if (x + 2 >= cells)
+	if (x + 1 >= cells)
 		return;
-	if (p->len + x + 2 > cells)
-		hidden = p->len + x + 2 - cells;
-	x += 1 + draw_text(y, (int)x + 1, cells - x - 1, STYLE_PLAIN, p->text + hidden);
-	draw_text(y, (int)x, cells - x, STYLE_SELECT, " ");
+	if (p->at + x + 1 > cells)
+		hidden = p->at + x + 1 - cells;
+	draw_text(y, (int)x, cells - x, STYLE_PLAIN, p->text + hidden);
+	draw_text(y, (int)(x + p->at - hidden), 1, STYLE_SELECT, under);
+}
+
+void prompt_draw_bar(int y, unsigned cells)
+{
+	static const char *const keys[][2] = { { "Enter", "Done" }, { "Esc", "Cancel" },
+		{ "^U", "Clear" }, { "^W", "Erase word" } };
+	struct infoline s = INFOLINE_INIT;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		infoline_left(&s, 9 - (unsigned)i, STYLE_KEY, "%s", keys[i][0]);
+		infoline_join(&s, STYLE_LABEL, "%s", keys[i][1]);
+	}
+	infoline_draw(&s, y, 1, cells - 1);
 }

@@ -18,15 +18,20 @@ struct prompt {
 	const char *question; /* static */
 	const char *hint; /* static: examples of answers, for the line above; or NULL */
 	char text[PROMPT_TEXT_MAX];
-	size_t len;
+	size_t len, at; /* at: of the cursor, at most len */
+	int again; /* a key that answers, as Enter does: the one that repeats; 0: none */
 	void (*accept)(struct ui *ui, const char *text);
 };
 
 /* Opens the question with `text` as the answer so far. */
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *));
-/* Handles a key. Enter closes and calls accept, Esc closes. */
+/* Handles a key. Enter closes and calls accept, Esc closes. One that has no meaning here says so in
+ * a message. */
 void prompt_key(struct prompt *p, struct ui *ui, int key);
-void prompt_draw(const struct prompt *p, int y, unsigned cells);
+/* Draws the answer behind `question`, which may be another text that fits the place better. */
+void prompt_draw(const struct prompt *p, const char *question, int y, unsigned cells);
+/* The keys that work while it is open. */
+void prompt_draw_bar(int y, unsigned cells);
 
 #endif

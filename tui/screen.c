@@ -255,18 +255,39 @@ static void draw_message(struct ui *ui)
 	char text[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
 	unsigned width = (unsigned)ui->layout.width;
 	int y = ui->layout.y[ROW_MESSAGE];
-	bool said;
+	bool said = ui->message[0];
 
-	if (ui->message[0] && ui_now_ns(ui) - ui->message_ns > MESSAGE_NS)
-		ui->message[0] = 0;
-	said = ui->message[0];
 	idle_text(ui, text, sizeof(text));
-	if (ui->prompt.open) {
-		prompt_draw(&ui->prompt, y, width);
-		return;
-	}
 	text_elide(cut, sizeof(cut), said ? ui->message : text, width - 2, false, draw_is_ascii());
 	draw_text(y, 1, width - 2, said ? STYLE_BOLD : STYLE_PLAIN, cut);
+}
+
+static void message_expire(struct ui *ui)
+{
+	if (ui->message[0] && ui_now_ns(ui) - ui->message_ns > MESSAGE_NS)
+		ui->message[0] = 0;
+}
+
+/* A question takes the message line, so a message takes that of the hints or, on small screens, the
+ * question's place. */
+static void draw_question(struct ui *ui)
+{
+	unsigned width = (unsigned)ui->layout.width;
+	int hint = ui->layout.y[ROW_HINT];
+	char cut[UI_MESSAGE_MAX];
+	bool said = ui->message[0];
+
+	text_elide(cut, sizeof(cut), ui->message, width - 2, false, draw_is_ascii());
+	if (hint < 0)
+		prompt_draw(&ui->prompt, said ? cut : ui->prompt.question, ui->layout.y[ROW_MESSAGE],
+			width);
+	else
+		prompt_draw(&ui->prompt, ui->prompt.question, ui->layout.y[ROW_MESSAGE], width);
+	if (said)
+		draw_text(hint, 1, width - 2, STYLE_BOLD, cut);
+	else if (ui->prompt.hint)
+		draw_text(hint, 1, width - 2, STYLE_DIM, ui->prompt.hint);
+	prompt_draw_bar(ui->layout.y[ROW_BAR], width);
 }
 
 /* The keys of the view in front, and of all; or the one that works while the program has the
@@ -275,16 +296,18 @@ static void draw_keys(struct ui *ui)
 {
 	unsigned width = (unsigned)ui->layout.width;
 
+	message_expire(ui);
 	if (view_output_types(ui)) {
 		draw_text(ui->layout.y[ROW_HINT], 1, width - 2, STYLE_KEY,
 			"Ctrl-] takes the keyboard back; twice: sends Ctrl-] to the program");
 		draw_message(ui);
 		return;
 	}
-	if (ui->prompt.open && ui->prompt.hint)
-		draw_text(ui->layout.y[ROW_HINT], 1, width - 2, STYLE_DIM, ui->prompt.hint);
-	else
-		keys_draw_hints(ui, ui->layout.y[ROW_HINT], width);
+	if (ui->prompt.open) {
+		draw_question(ui);
+		return;
+	}
+	keys_draw_hints(ui, ui->layout.y[ROW_HINT], width);
 	draw_message(ui);
 	keys_draw_bar(ui, ui->layout.y[ROW_BAR], width);
 }

@@ -327,6 +327,108 @@ TEST(prompt_takes_every_key)
 	paper_close(&p);
 }
 
+static void type_keys(const int *keys)
+{
+	while (*keys)
+		screen_key(&p.ui, *keys++);
+}
+
+/* As in htop and less: the cursor moves in the answer, and what follows stays. */
+TEST(an_answer_is_edited)
+{
+	static const int fix[] = { KEY_HOME, KEY_RIGHT, KEY_DC, 'b', KEY_END, 'd', KEY_LEFT,
+		KEY_BACKSPACE, 'c', 0 };
+	static const int ends[] = { KEY_CTRL('a'), 'x', KEY_CTRL('e'), KEY_CTRL('b'),
+		KEY_CTRL('f'), 'y', 0 };
+	static const int cut[] = { KEY_HOME, KEY_CTRL('d'), KEY_RIGHT, KEY_CTRL('k'), 0 };
+
+	begin(30, 100);
+	paper_keys(&p, "/a1c");
+	type_keys(fix);
+	CHECK_STR(p.ui.prompt.text, "abcd");
+	type_keys(ends);
+	CHECK_STR(p.ui.prompt.text, "xabcdy");
+	type_keys(cut);
+	CHECK_STR(p.ui.prompt.text, "a");
+	paper_keys(&p, "\025one two three");
+	type_keys((int[]){ KEY_LEFT, KEY_LEFT, KEY_LEFT, KEY_LEFT, KEY_LEFT, KEY_CTRL('w'), 0 });
+	CHECK_STR(p.ui.prompt.text, "one three");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "find: one three") >= 0);
+	paper_close(&p);
+}
+
+/* A long answer is seen around the cursor, at its beginning, too; and its end is said. */
+TEST(a_long_answer_is_seen_at_the_cursor)
+{
+	begin(12, 40);
+	paper_keys(&p, "/");
+	for (int i = 0; i < 60; i++)
+		paper_keys(&p, i ? "x" : "a");
+	paper_keys(&p, "z");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "xz") >= 0);
+	CHECK_INT(paper_find(&p, "find: a"), -1);
+	screen_key(&p.ui, KEY_HOME);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "find: ax") >= 0);
+	screen_key(&p.ui, KEY_END);
+	for (int i = 0; i < 200; i++)
+		paper_keys(&p, "y");
+	CHECK_INT(p.ui.prompt.len, PROMPT_TEXT_MAX - 1);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "at most 127 characters") >= 0);
+	paper_close(&p);
+}
+
+/* Every question: a key that it has no use for says so and leaves the answer alone, on small
+ * screens, too; F10 leaves it, and no key below it works meanwhile. */
+TEST(a_question_names_the_keys_that_it_refuses)
+{
+	static const char openers[] = { 'd', '/', '\\', 'm', 'r' };
+	static const int sizes[][2] = { { 12, 40 }, { 24, 80 }, { 30, 100 } };
+	static const int refused[] = { KEY_F(1), KEY_F(2), KEY_F(5), KEY_F(9), KEY_UP, KEY_PPAGE,
+		'\t', KEY_CTRL('l') };
+
+	for (size_t i = 0; i < sizeof(openers); i++) {
+		begin(sizes[i % 3][0], sizes[i % 3][1]);
+		screen_key(&p.ui, openers[i]);
+		CHECK(p.ui.prompt.open);
+		paper_keys(&p, "7k");
+		for (size_t k = 0; k < sizeof(refused) / sizeof(refused[0]); k++) {
+			screen_key(&p.ui, refused[k]);
+			CHECK(strstr(p.ui.message, "does nothing in a question") != NULL);
+			paper_draw(&p);
+			CHECK(paper_find(&p, "does nothing in a") >= 0);
+			CHECK_STR(p.ui.prompt.text, "7k");
+		}
+		CHECK(paper_find(&p, "EscCancel") >= 0);
+		CHECK_INT(paper_find(&p, "F2Setup"), -1);
+		screen_key(&p.ui, KEY_F(10));
+		CHECK(!p.ui.prompt.open && !p.ui.quit);
+		CHECK_INT(p.ui.depth, 1);
+		paper_close(&p);
+	}
+}
+
+/* The key that opened a search or a filter answers it, as in htop. */
+TEST(the_same_key_answers)
+{
+	begin(30, 100);
+	screen_key(&p.ui, KEY_F(4));
+	paper_keys(&p, "json");
+	screen_key(&p.ui, KEY_F(3));
+	CHECK(p.ui.prompt.open);
+	screen_key(&p.ui, KEY_F(4));
+	CHECK(!p.ui.prompt.open && p.ui.filter);
+	paper_keys(&p, "\033");
+	screen_key(&p.ui, KEY_F(3));
+	paper_keys(&p, "parse");
+	screen_key(&p.ui, KEY_F(3));
+	CHECK(!p.ui.prompt.open && p.ui.find);
+	paper_close(&p);
+}
+
 TEST(save_says_where)
 {
 	begin(30, 100);
@@ -548,6 +650,10 @@ int main(void)
 	RUN(leaving_a_running_program_is_asked);
 	RUN(a_running_program_is_ended_on_request);
 	RUN(prompt_takes_every_key);
+	RUN(an_answer_is_edited);
+	RUN(a_long_answer_is_seen_at_the_cursor);
+	RUN(a_question_names_the_keys_that_it_refuses);
+	RUN(the_same_key_answers);
 	RUN(save_says_where);
 	RUN(a_failed_tick_is_a_line_and_not_a_crash);
 	RUN(tabs_go_round);
