@@ -17,6 +17,7 @@ struct lines {
 	/* Siblings while they are sorted; those of deeper levels follow. A row is in it once. */
 	uint32_t *siblings;
 	size_t used;
+	double *figure; /* by row: what orders it */
 };
 
 static int down(double a, double b)
@@ -24,34 +25,59 @@ static int down(double a, double b)
 	return (a < b) - (a > b);
 }
 
-static double peak(const struct process_row *r)
-{
-	return r->has_peak ? (double)r->peak_bytes : -1;
-}
-
-static int compare(const struct process_row *a, const struct process_row *b, enum process_column by)
+/* The figure that orders a row; -1: it has none. */
+static double own_figure(const struct process_row *r, enum process_column by)
 {
 	switch (by) {
-	case PROCESS_BY_STATE:
-		return strcmp(a->state, b->state);
 	case PROCESS_BY_LIVE:
-		return down(a->has_live && !a->ended ? (double)a->live_bytes : -1,
-			b->has_live && !b->ended ? (double)b->live_bytes : -1);
 	case PROCESS_BY_SUM:
-		return down((double)a->sum_bytes, (double)b->sum_bytes);
+		return r->has_live && !r->ended ? (double)r->live_bytes : -1;
 	case PROCESS_BY_PEAK:
-		return down(peak(a), peak(b));
+		return r->has_peak ? (double)r->peak_bytes : -1;
 	case PROCESS_BY_RATE:
-		return down(a->has_rate ? a->rate_bytes_per_s : 0,
-			b->has_rate ? b->rate_bytes_per_s : 0);
+		return r->has_rate && !r->ended ? r->rate_bytes_per_s : 0;
 	case PROCESS_BY_RSS:
-		return down((double)a->rss_bytes, (double)b->rss_bytes);
-	case PROCESS_BY_COMMAND:
-		return strcmp(a->command, b->command);
+		return r->has_rss && !r->ended ? (double)r->rss_bytes : -1;
 	case PROCESS_BY_PID:
+		return (double)r->pid;
+	case PROCESS_BY_STATE:
+	case PROCESS_BY_COMMAND:
 		break;
 	}
-	return down(a->pid, b->pid);
+	return 0;
+}
+
+/* Of a process and one below it. Peaks are of different times, so they do not add up. */
+static double both_figures(double a, double b, enum process_column by)
+{
+	if (by == PROCESS_BY_PEAK || ((a < 0 || b < 0) && by != PROCESS_BY_RATE))
+		return a > b ? a : b;
+	return a + b;
+}
+
+/* The first row after `i` that is not below it. */
+static size_t row_after(const struct lines *l, size_t i)
+{
+	size_t next = i + 1;
+
+	while (next < l->count && l->row[next].level > l->row[i].level)
+		next++;
+	return next;
+}
+
+/* A process that does little may have children that hold much, as a shell and its compiler: each
+ * row's figure is that of its whole subtree. */
+static void figures_make(struct lines *l)
+{
+	enum process_column by = l->request->by;
+
+	for (size_t i = l->count; i-- > 0;) {
+		l->figure[i] = own_figure(&l->row[i], by);
+		if (by == PROCESS_BY_PID)
+			continue;
+		for (size_t k = i + 1, end = row_after(l, i); k < end; k = row_after(l, k))
+			l->figure[i] = both_figures(l->figure[i], l->figure[k], by);
+	}
 }
 
 /* Rows come in the order of pids, so equal ones keep that. */
@@ -59,8 +85,12 @@ static int line_order(const void *left, const void *right, void *ctx)
 {
 	const struct lines *l = ctx;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int by = compare(&l->row[a], &l->row[b], l->request->by);
+	int by = down(l->figure[a], l->figure[b]);
 
+	if (l->request->by == PROCESS_BY_STATE)
+		by = strcmp(l->row[a].state, l->row[b].state);
+	if (l->request->by == PROCESS_BY_COMMAND)
+		by = strcmp(l->row[a].command, l->row[b].command);
 	if (l->request->reverse)
 		by = -by;
 	return by ? by : (a > b) - (a < b);
@@ -72,16 +102,6 @@ static bool is_folded(const struct lines *l, const struct process_row *row)
 		if (l->request->folded[i] == row->id)
 			return true;
 	return false;
-}
-
-/* The first row after `i` that is not below it. */
-static size_t row_after(const struct lines *l, size_t i)
-{
-	size_t next = i + 1;
-
-	while (next < l->count && l->row[next].level > l->row[i].level)
-		next++;
-	return next;
 }
 
 static bool is_left_out(const struct lines *l, size_t i)
@@ -152,10 +172,13 @@ size_t processes_lines(const struct process_row *rows, size_t count,
 
 	l.count = count < PROCESSES_MAX ? count : PROCESSES_MAX;
 	l.siblings = malloc((l.count + 1) * sizeof(*l.siblings));
-	if (!l.siblings)
-		return 0;
-	for (size_t i = 0; i < l.count;)
-		i = group_put(&l, i);
+	l.figure = malloc((l.count + 1) * sizeof(*l.figure));
+	if (l.siblings && l.figure) {
+		figures_make(&l);
+		for (size_t i = 0; i < l.count;)
+			i = group_put(&l, i);
+	}
 	free(l.siblings);
+	free(l.figure);
 	return l.placed;
 }

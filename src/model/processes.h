@@ -80,7 +80,9 @@ enum process_column {
 };
 
 struct process_lines_request {
-	enum process_column by; /* orders the children of one parent, and the roots of a group */
+	/* Orders the children of one parent, and the roots of a group; numbers by the sum of each
+	 * and all below it, peaks by the highest. */
+	enum process_column by;
 	bool reverse; /* numbers: smallest first; else largest first */
 	const uint64_t *folded; /* ids of rows whose children are hidden */
 	size_t nfolded;

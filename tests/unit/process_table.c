@@ -255,6 +255,42 @@ TEST(lines_are_siblings_in_order)
 	CHECK_INT(line[4].last, 1);
 }
 
+/* A shell that holds nothing and waits for a compiler stands where the compiler would. */
+TEST(siblings_stand_by_what_is_below_them)
+{
+	static const enum process_column by[] = { PROCESS_BY_LIVE, PROCESS_BY_SUM, PROCESS_BY_PEAK,
+		PROCESS_BY_RATE, PROCESS_BY_RSS };
+
+	count = 0;
+	row(10, 0);
+	row(20, 10); /* the shell, */
+	row(30, 20); /* its compiler, */
+	row(40, 20); /* and another */
+	row(50, 10); /* one that holds something itself */
+	live(10, 1, 1);
+	live(20, 2, 2);
+	live(30, 60, 300);
+	live(40, 50, 90);
+	live(50, 100, 200);
+	for (size_t i = 0; i < count; i++) {
+		rows[i].state = "";
+		rows[i].has_rate = rows[i].has_rss = true;
+		rows[i].rate_bytes_per_s = (double)rows[i].live_bytes;
+		rows[i].rss_bytes = rows[i].live_bytes;
+	}
+	processes_arrange(rows, count, 10);
+	for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		CHECK_STR(lines((struct process_lines_request){ .by = by[i] }),
+			"10 >20 >>30 >>40 >50");
+		CHECK_STR(lines((struct process_lines_request){ .by = by[i], .reverse = true }),
+			"10 >50 >20 >>40 >>30");
+	}
+	/* Peaks are not added: 300 and 90 are less than 350. */
+	of(50)->peak_bytes = 350;
+	CHECK_STR(lines((struct process_lines_request){ .by = PROCESS_BY_PEAK }),
+		"10 >50 >20 >>30 >>40");
+}
+
 TEST(lines_are_folded_and_left_out)
 {
 	uint64_t folded[2] = { 0 };
@@ -296,6 +332,7 @@ int main(void)
 	RUN(parents_by_id);
 	RUN(launches_have_headings);
 	RUN(lines_are_siblings_in_order);
+	RUN(siblings_stand_by_what_is_below_them);
 	RUN(lines_are_folded_and_left_out);
 	RUN(how_it_ended);
 	return check_end();
