@@ -380,12 +380,7 @@ void action_tab(struct ui *ui, int step, int key)
 	int id = (int)ui->stack[0];
 
 	trail_end(ui);
-	for (int i = 0; i < VIEW_TABS; i++) {
-		id = (id + step + VIEW_TABS) % VIEW_TABS;
-		if (!view_table[id]->present || view_table[id]->present(ui))
-			break;
-	}
-	ui_tab(ui, (enum view_id)id);
+	ui_tab(ui, (enum view_id)((id + step + VIEW_TABS) % VIEW_TABS));
 }
 
 void action_tree(struct ui *ui, int arg, int key)

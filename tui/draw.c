@@ -246,6 +246,20 @@ unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const ch
 	return draw_as(y, x, cells, style_attr[style], style_pair[style], text);
 }
 
+int draw_sentence(int y, int x, unsigned cells, enum draw_style style, const char *text)
+{
+	char line[DRAW_CELLS_MAX];
+	int lines = 0;
+	size_t n;
+
+	for (; *text && cells; text += n + strspn(text + n, " ")) {
+		n = text_line(text, cells);
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		draw_text(y + lines++, x, cells, style, line);
+	}
+	return lines;
+}
+
 /* The nearest colour that the terminal has. */
 static int program_color(int color)
 {

@@ -406,11 +406,6 @@ static void header_tab_text(const struct ui *ui, int id, char text[INFOLINE_TEXT
 	snprintf(text + len, INFOLINE_TEXT - (size_t)len, "%c", front ? ']' : ' ');
 }
 
-static bool header_tab_present(const struct ui *ui, int id)
-{
-	return !view_table[id]->present || view_table[id]->present(ui);
-}
-
 /* Exact or sampled, and what the recording costs the program. */
 static void header_sampling(const struct ui *ui, struct infoline *s)
 {
@@ -498,11 +493,12 @@ static void header_tab_line(const struct ui *ui, struct infoline *s, int id[VIEW
 	for (int i = 0; i < VIEW_TABS; i++) {
 		bool front = ui->stack[0] == (enum view_id)i;
 
-		if (!header_tab_present(ui, i))
-			continue;
 		header_tab_text(ui, i, text);
 		id[s->count] = i;
-		infoline_left(s, front ? 99 : 90, front ? STYLE_BOLD : STYLE_PLAIN, "%s", text);
+		infoline_left(s, front ? 99 : 90, front			     ? STYLE_BOLD
+			: ui_missing(ui, (enum view_id)i) ? STYLE_DIM
+							  : STYLE_PLAIN,
+			"%s", text);
 		s->item[s->count - 1].gap = 0;
 		if (front && (s->item[s->count - 1].cells > width || ui_moment(ui) != SNAP_NOW))
 			infoline_elastic(s, 8);

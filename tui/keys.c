@@ -406,6 +406,29 @@ static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int k
 		ui_message(ui, "%s does nothing here; ? lists the keys", name);
 }
 
+/* Does the key work on what a view has? In one that has nothing to show, it cannot. */
+static bool key_needs_rows(const struct key_binding *b)
+{
+	static const char *const groups[] = { TABLE, SITE, SHOW };
+	bool of_rows = !(b->scope & IN_SITES);
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		of_rows |= strcmp(b->group, groups[i]) == 0 && !(b->scope & IN_HELP);
+	return of_rows;
+}
+
+static void key_run(struct ui *ui, const struct key_binding *b, int key)
+{
+	const struct tui_missing *missing = ui_front_missing(ui);
+
+	if (missing && key_needs_rows(b))
+		ui_message(ui, "%s does nothing here: this view has nothing to show", b->name);
+	else if (b->scope & CHANGES && ui->options.readonly)
+		ui_message(ui, "%s is refused: heaptop was started with --readonly", b->name);
+	else
+		b->run(ui, b->arg, key);
+}
+
 void keys_dispatch(struct ui *ui, int key)
 {
 	unsigned scope = ui_view(ui)->scope;
@@ -415,11 +438,7 @@ void keys_dispatch(struct ui *ui, int key)
 		if (!key_has(&keys_table[i], key))
 			continue;
 		if (keys_table[i].scope & scope) {
-			if (keys_table[i].scope & CHANGES && ui->options.readonly)
-				ui_message(ui, "%s is refused: heaptop was started with --readonly",
-					keys_table[i].name);
-			else
-				keys_table[i].run(ui, keys_table[i].arg, key);
+			key_run(ui, &keys_table[i], key);
 			return;
 		}
 		elsewhere = &keys_table[i];
@@ -478,6 +497,7 @@ static bool key_can(const struct ui *ui, const struct key_binding *b)
 static bool key_advertised(const struct ui *ui, const struct key_binding *b, enum keys_place place)
 {
 	return b->place == place && (b->scope & ui_view(ui)->scope) &&
+	       !(ui_front_missing(ui) && key_needs_rows(b)) &&
 	       !(b->scope & CHANGES && ui->options.readonly) && key_can(ui, b);
 }
 

@@ -65,7 +65,9 @@ void leak_list_choose_next(struct ui *ui)
 
 const struct leaks *leak_list_state(const struct ui *ui)
 {
-	return ui->source->leaks(ui->source->ctx);
+	static const struct leaks none; /* the tab says why (tui_source.no_leaks) */
+
+	return ui->source->leaks ? ui->source->leaks(ui->source->ctx) : &none;
 }
 
 const struct leaks_row *leak_list_selected(const struct ui *ui)

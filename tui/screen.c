@@ -234,6 +234,19 @@ static void idle_text(struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "? help  q %s", ui->depth > 1 ? "back" : "quit");
 }
 
+/* A view that has nothing to show says why, and what would fill it. */
+static void draw_missing(const struct ui *ui, const struct tui_missing *m)
+{
+	unsigned width = (unsigned)ui->layout.width;
+	int y = ui->layout.y[ROW_BODY];
+
+	if (ui->layout.y[ROW_HEAD] >= 0)
+		draw_fill(ui->layout.y[ROW_HEAD], 0, width, STYLE_HEAD);
+	y += draw_sentence(y, 2, width - 3, STYLE_WARN, m->why ? m->why : "Nothing is known here.");
+	if (m->remedy)
+		draw_sentence(y, 2, width - 3, STYLE_PLAIN, m->remedy);
+}
+
 /* A view that this moment cannot be shown in says so. */
 static void draw_refusal(const struct ui *ui, const char *why)
 {
@@ -250,6 +263,26 @@ static void draw_refusal(const struct ui *ui, const char *why)
 		draw_text(y + 2, 2, width - 2, STYLE_PLAIN, "F returns to the newest moment.");
 }
 
+/* A message that needs several lines takes those of the hints and, if need be, of the bar. */
+static void draw_long_message(const struct ui *ui)
+{
+	unsigned width = (unsigned)ui->layout.width, cells = width - 2;
+	int hint = ui->layout.y[ROW_HINT], y = ui->layout.y[ROW_MESSAGE];
+	int last = ui->layout.y[ROW_BAR] > y ? ui->layout.y[ROW_BAR] : y;
+	const char *text = ui->message;
+	char line[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
+
+	for (y = hint >= 0 ? hint : y; *text && y <= last; y++) {
+		size_t n = y < last ? text_line(text, cells) : strlen(text);
+
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		text += n + strspn(text + n, " ");
+		draw_fill(y, 0, width, STYLE_PLAIN);
+		text_elide(cut, sizeof(cut), line, cells, false, draw_is_ascii());
+		draw_text(y, 1, cells, STYLE_BOLD, cut);
+	}
+}
+
 static void draw_message(struct ui *ui)
 {
 	char text[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
@@ -257,6 +290,10 @@ static void draw_message(struct ui *ui)
 	int y = ui->layout.y[ROW_MESSAGE];
 	bool said = ui->message[0];
 
+	if (said && text_cells(ui->message) > width - 2) {
+		draw_long_message(ui);
+		return;
+	}
 	idle_text(ui, text, sizeof(text));
 	text_elide(cut, sizeof(cut), said ? ui->message : text, width - 2, false, draw_is_ascii());
 	draw_text(y, 1, width - 2, said ? STYLE_BOLD : STYLE_PLAIN, cut);
@@ -308,8 +345,8 @@ static void draw_keys(struct ui *ui)
 		return;
 	}
 	keys_draw_hints(ui, ui->layout.y[ROW_HINT], width);
-	draw_message(ui);
 	keys_draw_bar(ui, ui->layout.y[ROW_BAR], width);
+	draw_message(ui);
 }
 
 /* The program's cursor, while it has the keyboard. */
@@ -327,6 +364,7 @@ static void draw_cursor(const struct ui *ui)
 
 void screen_draw(struct ui *ui)
 {
+	const struct tui_missing *missing = ui_front_missing(ui);
 	const char *refusal = moment_words_refusal(ui);
 
 	view_output_resize(ui);
@@ -337,7 +375,9 @@ void screen_draw(struct ui *ui)
 		draw_too_small(ui);
 	} else {
 		header_draw(ui);
-		if (refusal) {
+		if (missing) {
+			draw_missing(ui, missing);
+		} else if (refusal) {
 			draw_refusal(ui, refusal);
 		} else {
 			ui_view(ui)->draw(ui);

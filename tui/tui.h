@@ -35,6 +35,11 @@ struct tui_shown {
 
 struct source_text; /* src/model/source_text.h */
 
+/* A view that has nothing to show: why, and what would fill it; a static sentence each. */
+struct tui_missing {
+	const char *why, *remedy;
+};
+
 struct tui_source {
 	void *ctx;
 	/* A new snapshot (one reference, ours to drop), or NULL with *error set to a static line.
@@ -51,8 +56,8 @@ struct tui_source {
 	bool (*ready)(void *ctx);
 	/*
 	 * The program's terminal, for the Output tab: the number of lines kept, and line `i` (0:
-	 * the oldest; empty beyond the last), valid until the next call. NULL: there is no such tab
-	 * (attached, or redirected).
+	 * the oldest; empty beyond the last), valid until the next call. NULL: the tab says
+	 * no_output (attached, or redirected).
 	 */
 	size_t (*output_lines)(void *ctx);
 	void (*output_line)(void *ctx, size_t i, struct term_line *out);
@@ -64,6 +69,7 @@ struct tui_source {
 	bool (*output_cursor)(void *ctx, size_t *line, unsigned *cell);
 	void (*output_type)(void *ctx, const char *bytes, size_t n);
 	void (*output_press)(void *ctx, enum term_press key);
+	struct tui_missing no_output;
 	/* Writes what is shown to a file; `msg` gets a line: where, or why not. 0 or -errno. */
 	int (*save)(void *ctx, const struct tui_shown *shown, char *msg, size_t cap);
 	/* The formats of files that `save` writes, ended by NULL; the first is the usual one. NULL:
@@ -76,9 +82,11 @@ struct tui_source {
 	int (*sample)(void *ctx, const char *text, char *msg, size_t cap);
 	/*
 	 * The newest map of the program's memory, or NULL while there is none; requests a newer one
-	 * now and then. Valid until the next `map` or `ready`. NULL: there is no process to read.
+	 * now and then. Valid until the next `map` or `ready`. NULL: there is no process to read,
+	 * and the tab says no_map.
 	 */
 	struct map *(*map)(void *ctx);
+	struct tui_missing no_map;
 	/*
 	 * Marks this moment. Returns the number of the mark, or -errno; `msg` gets a line, or "".
 	 * The next snapshot has the mark. NULL: there is nothing to mark.
@@ -122,9 +130,10 @@ struct tui_source {
 	const struct event_lines *(*events)(void *ctx);
 	/*
 	 * The state of the program's leak scans. Its results are valid until the result after the
-	 * next. NULL: there is no program to scan.
+	 * next. NULL: there is no program to scan, and the tab says no_leaks.
 	 */
 	const struct leaks *(*leaks)(void *ctx);
+	struct tui_missing no_leaks;
 	/*
 	 * Begins a scan: 0, or -errno and a line in `msg`. And cancels it. NULL, as are the
 	 * following: nothing can be scanned, `leaks` has the results of a recording. `contents`:

@@ -85,6 +85,16 @@ struct row_style ui_style(const struct ui *ui)
 	};
 }
 
+const struct tui_missing *ui_missing(const struct ui *ui, enum view_id tab)
+{
+	return view_table[tab]->missing ? view_table[tab]->missing(ui) : NULL;
+}
+
+const struct tui_missing *ui_front_missing(const struct ui *ui)
+{
+	return ui->depth == 1 ? ui_missing(ui, ui->stack[0]) : NULL;
+}
+
 void ui_message(struct ui *ui, const char *fmt, ...)
 {
 	va_list ap;

@@ -426,6 +426,10 @@ struct ui {
 
 /* The view in front. */
 const struct view *ui_view(const struct ui *ui);
+/* Why a tab has nothing to show here, or NULL: it has. */
+const struct tui_missing *ui_missing(const struct ui *ui, enum view_id tab);
+/* The same of the view in front. */
+const struct tui_missing *ui_front_missing(const struct ui *ui);
 /* One line for the user, in the message line until the next key or some seconds have passed. */
 void ui_message(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Moves the list of the view in front. */

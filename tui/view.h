@@ -15,6 +15,7 @@ struct filter;
 struct list;
 struct table;
 struct table_order;
+struct tui_missing;
 
 /* One bit per view, and the sets of views that a key may work in. */
 enum view_scope {
@@ -53,7 +54,9 @@ struct view {
 	const char *title; /* in the tab line */
 	unsigned scope; /* its bit of enum view_scope */
 	unsigned flags; /* enum layout_flag */
-	bool (*present)(const struct ui *ui); /* has the view anything to show? NULL: always */
+	/* Why the view, a tab, has nothing to show here, or NULL: it has. The screen draws this
+	 * instead of the view. NULL: it always has. */
+	const struct tui_missing *(*missing)(const struct ui *ui);
 	void (*open)(struct ui *ui); /* it came to the front; may be NULL */
 	void (*close)(struct ui *ui); /* it left the screen; may be NULL */
 	void (*update)(struct ui *ui); /* ui->shown is new, or its order changed */

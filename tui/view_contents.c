@@ -51,11 +51,6 @@ static struct list *contents_list(struct ui *ui)
 	return &ui->contents.list;
 }
 
-static bool contents_present(const struct ui *ui)
-{
-	return ui->source->leaks != NULL;
-}
-
 /* ---- rows ---- */
 
 /* What could be spared at most. */
@@ -290,7 +285,8 @@ void view_contents_show(struct ui *ui, int arg, int key)
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->leaks || !ui->source->leaks_scan) {
-		ui_message(ui, "no running program to read");
+		ui_message(ui, "equal blocks and zeros are read from the program's memory, which is "
+			       "not here");
 		return;
 	}
 	if (!here)
@@ -321,7 +317,6 @@ void view_contents_enter(struct ui *ui, int arg, int key)
 const struct view view_contents = {
 	.title = "Contents",
 	.scope = IN_CONTENTS,
-	.present = contents_present,
 	.update = contents_update,
 	.draw = contents_draw,
 	.status = contents_status,

@@ -45,11 +45,6 @@ static struct list *holders_list(struct ui *ui)
 	return &ui->holders.list;
 }
 
-static bool holders_present(const struct ui *ui)
-{
-	return ui->source->leaks != NULL;
-}
-
 /* ---- open lines ---- */
 
 /* The way from the root to a node; its address in every scan. False: too deep for one. */
@@ -294,7 +289,8 @@ void view_holders_show(struct ui *ui, int arg, int key)
 	else if (ui->source->leaks)
 		ui_push(ui, VIEW_HOLDERS);
 	else
-		ui_message(ui, "no running program to scan");
+		ui_message(ui, "what holds the heap is found by a leak scan: the tab Leaks (F9) says "
+			       "why there is none");
 }
 
 static void line_open(struct ui *ui, const struct snap_leaks *l, uint32_t i)
@@ -378,7 +374,6 @@ bool view_holders_is_shown(const struct ui *ui)
 const struct view view_holders = {
 	.title = "Holders",
 	.scope = IN_HOLDERS,
-	.present = holders_present,
 	.update = holders_update,
 	.draw = holders_draw,
 	.status = holders_status,

@@ -70,9 +70,9 @@ static struct table_order *leaks_order(struct ui *ui)
 	return &ui->leaks.order;
 }
 
-static bool leaks_present(const struct ui *ui)
+static const struct tui_missing *leaks_missing(const struct ui *ui)
 {
-	return ui->source->leaks != NULL;
+	return ui->source->leaks ? NULL : &ui->source->no_leaks;
 }
 
 /* ---- keys ---- */
@@ -95,8 +95,13 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!ui->source->leaks || !ui->source->leaks_scan) {
-		ui_message(ui, "no running program to scan for leaks");
+	if (!ui->source->leaks) {
+		leaks_go(ui); /* which says why */
+		return;
+	}
+	if (!ui->source->leaks_scan) {
+		ui_message(ui, "a scan needs the running program; these are the scans recorded");
+		leaks_go(ui);
 		return;
 	}
 	if (ui_moment(ui) != SNAP_NOW) {
@@ -160,10 +165,6 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 	uint32_t site = ui_view(ui) == view_table[VIEW_DETAIL] ? ui->detail.site : 0;
 	const struct leaks_state *st = &ui->leaks;
 
-	if (!ui->source->leaks) {
-		ui_message(ui, "no running program to scan for leaks");
-		return;
-	}
 	leaks_go(ui);
 	for (size_t i = 0; site && i < st->list.count; i++) {
 		if (!st->row[i].site || st->row[i].site->id != site)
@@ -214,7 +215,7 @@ void view_leaks_every(struct ui *ui, int arg, int key)
 	if (ui->source->leaks_every)
 		prompt_open(&ui->prompt, "scan every (30s; 0: only with L):", "", every_accept);
 	else
-		ui_message(ui, "no running program to scan for leaks");
+		ui_message(ui, "automatic scans need a running program");
 }
 
 void view_leaks_kind(struct ui *ui, int arg, int key)
@@ -536,7 +537,7 @@ const struct view view_leaks = {
 	.title = "Leaks",
 	.scope = IN_LEAKS,
 	.flags = LAYOUT_COMPACT,
-	.present = leaks_present,
+	.missing = leaks_missing,
 	.open = leak_list_update,
 	.update = leak_list_update,
 	.moved = leak_list_select_cursor,

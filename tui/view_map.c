@@ -25,9 +25,9 @@ static struct list *map_list(struct ui *ui)
 	return &ui->map.list;
 }
 
-static bool map_present(const struct ui *ui)
+static const struct tui_missing *map_missing(const struct ui *ui)
 {
-	return ui->source->map != NULL;
+	return ui->source->map ? NULL : &ui->source->no_map;
 }
 
 /* ---- what is selected ---- */
@@ -307,10 +307,6 @@ void view_map_pin(struct ui *ui, int arg, int key)
 
 void view_map_tab(struct ui *ui, int arg, int key)
 {
-	if (!map_present(ui)) {
-		ui_message(ui, "no process whose memory can be read");
-		return;
-	}
 	if (ui_view(ui) != view_table[VIEW_MAP])
 		trail_leave(ui, VIEW_MAP, 1);
 	ui_tab(ui, VIEW_MAP);
@@ -395,7 +391,7 @@ const struct view view_map = {
 	.title = "Map",
 	.scope = IN_MAP,
 	.flags = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
-	.present = map_present,
+	.missing = map_missing,
 	.open = map_update,
 	.update = map_update,
 	.moved = map_moved,

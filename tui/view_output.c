@@ -19,17 +19,19 @@ static struct list *output_list(struct ui *ui)
 	return &ui->output.list;
 }
 
-static bool output_present(const struct ui *ui)
+static const struct tui_missing *output_missing(const struct ui *ui)
 {
-	return ui->source->output_lines && ui->source->output_line;
+	return ui->source->output_lines ? NULL : &ui->source->no_output;
 }
 
 static void output_update(struct ui *ui)
 {
 	struct output_state *st = &ui->output;
+	size_t lines;
 
-	size_t lines = ui->source->output_lines(ui->source->ctx);
-
+	if (output_missing(ui))
+		return;
+	lines = ui->source->output_lines(ui->source->ctx);
 	if (st->typing && !ui_program_runs(ui)) {
 		st->typing = false;
 		ui_message(ui, "the program has ended: the keyboard is heaptop's again");
@@ -204,7 +206,7 @@ void view_output_resize(struct ui *ui)
 	struct output_state *st = &ui->output;
 	struct layout l;
 
-	if (!ui->source->output_resize || !output_present(ui))
+	if (!ui->source->output_resize || output_missing(ui))
 		return;
 	/* The size with the header: hiding it must not resize the program's terminal. */
 	layout_make(&l, ui->layout.width, ui->layout.height, view_output.flags);
@@ -219,7 +221,7 @@ const struct view view_output = {
 	.title = "Output",
 	.scope = IN_OUTPUT,
 	.flags = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
-	.present = output_present,
+	.missing = output_missing,
 	.update = output_update,
 	.close = output_close,
 	.moved = output_moved,

@@ -126,7 +126,7 @@ void view_processes_toggle(struct ui *ui, int arg, int key)
 	else if (ui->source->processes)
 		ui_push(ui, VIEW_PROCESSES);
 	else
-		ui_message(ui, "no list of processes here");
+		ui_message(ui, "this file is of one process; heaptop -l lists those recorded now");
 }
 
 /* Where it is among the folded ones, or their number. */

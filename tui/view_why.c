@@ -72,7 +72,7 @@ static void why_draw(struct ui *ui)
 	int y = ui->layout.y[ROW_BODY];
 	char cut[LEAK_EXPLANATION_TEXT];
 
-	if (ui->leaks.version != ui->source->leaks(ui->source->ctx)->version ||
+	if (ui->leaks.version != leak_list_state(ui)->version ||
 		(ui->leaks.explanation && ui->leaks.explanation->cells != width - 2))
 		why_update(ui);
 	why_draw_head(ui, ui->layout.y[ROW_HEAD]);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,22 @@ static int file_create(char path[NAME_BYTES], uint64_t pid, const char *suffix)
 	return fd < 0 ? -errno : fd;
 }
 
+/* -r reads it. */
+static bool can_be_reopened(const struct export_format *as)
+{
+	return !as || as == &export_formats[EXPORT_JSON];
+}
+
+/* The name first: a narrow screen cuts the folder off. */
+static void saved_line(const struct saving *s, const struct export_format *as, char *msg, size_t cap)
+{
+	char folder[PATH_MAX];
+
+	snprintf(msg, cap, "saved %s%s in %s", s->path,
+		can_be_reopened(as) ? " (heaptop -r opens it)" : "",
+		getcwd(folder, sizeof(folder)) ? folder : "the current directory");
+}
+
 int snapshot_file_save(const struct snapshot *s, const struct export_options *e, const char *format,
 	char *msg, size_t cap)
 {
@@ -147,7 +164,7 @@ int snapshot_file_save(const struct snapshot *s, const struct export_options *e,
 	if (saving.fd >= 0 && rc != 0)
 		unlink(path); /* no part of it */
 	if (rc == 0)
-		snprintf(msg, cap, "saved %s", path);
+		saved_line(&saving, as, msg, cap);
 	else
 		snprintf(msg, cap, "%s: not saved: %s", path, strerror(-rc));
 	return rc;

@@ -21,6 +21,32 @@ static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 	return screen_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
 }
 
+/* Why there is nothing to scan and no map: the program's memory cannot be read. */
+static struct tui_missing no_memory(bool running)
+{
+	if (running)
+		return (struct tui_missing){
+			"heaptop watches this process from outside: its blocks are not known.",
+			"heaptop -- COMMAND records them from the start."
+		};
+	return (struct tui_missing){ "This file is of a program whose memory is gone.",
+		"heaptop -- COMMAND, heaptop -a PID and heaptop -r CORE read it." };
+}
+
+static struct tui_missing no_output(const struct options *o)
+{
+	if (o->mode == OPTIONS_READ)
+		return (struct tui_missing){ "What the program wrote is not in this file.",
+			"heaptop -- COMMAND shows it while the program runs." };
+	if (o->mode != OPTIONS_RUN)
+		return (struct tui_missing){
+			"The program writes to a terminal or file of its own.",
+			"heaptop -- COMMAND shows the output of a program that it starts."
+		};
+	return (struct tui_missing){ "The program's output is redirected.",
+		"heaptop -- COMMAND shows it here if it goes to the terminal." };
+}
+
 /* NULL functions: a segment that was read has no program, one that is watched from outside has no
  * recording, an attached program is not ours to end, and the output of a program without a terminal
  * of its own is not seen. */
@@ -45,6 +71,7 @@ static struct tui_source source_make(
 		.output_cursor = own_output ? screen_output_cursor : NULL,
 		.output_type = own_output ? screen_output_type : NULL,
 		.output_press = own_output ? screen_output_press : NULL,
+		.no_output = no_output(o),
 		.save = save,
 		.save_formats = snapshot_file_formats(),
 		.moment_show = screen_source_moment_show,
@@ -55,6 +82,7 @@ static struct tui_source source_make(
 		.keep = screen_source_keep,
 		.sample = live ? screen_source_sample : NULL,
 		.map = running || core_target_core(o) ? screen_source_map : NULL,
+		.no_map = no_memory(running),
 		.mark = live ? screen_source_mark : NULL,
 		.mark_name = screen_source_mark_name,
 		.since = screen_source_since,
@@ -64,6 +92,7 @@ static struct tui_source source_make(
 		.events_stop = screen_source_events_stop,
 		.events = screen_source_events,
 		.leaks = scans ? screen_source_scan_state : NULL,
+		.no_leaks = no_memory(running),
 		.leaks_scan = scans ? screen_source_scan : NULL,
 		.leaks_cancel = scans ? screen_source_scan_cancel : NULL,
 		.leaks_release = live && o->hold ? screen_source_scan_release : NULL,

@@ -20,11 +20,19 @@ static int still_save(void *ctx, const struct tui_shown *shown, char *msg, size_
 	return still_source_save(ctx, shown->rows, &e, shown->format, msg, cap);
 }
 
+static const struct tui_missing diff_no_leaks = { "A diff compares call sites, not leak scans.",
+	"heaptop -r FILE shows the leaks of one side." };
+static const struct tui_missing report_no_leaks = {
+	"The leaks of such a file are not read back.",
+	"A recording has them: export as heaptop (x) after a scan (L), or use --record FILE."
+};
+
 /* A single snapshot, which it takes over; NULL: the failure was printed. */
 static int snapshot_show(struct snapshot *shown, const struct options *o,
 	const struct tui_options *t, struct script *script)
 {
 	struct still_source *s = shown ? still_source_open(shown, o) : NULL;
+	bool is_diff = o->mode == OPTIONS_DIFF;
 	const struct tui_source source = { .ctx = s,
 		.tick = still_source_tick,
 		.moment_show = still_source_moment_show,
@@ -37,7 +45,12 @@ static int snapshot_show(struct snapshot *shown, const struct options *o,
 		.source_forget = still_source_text_forget,
 		.hide_rules = screen_source_hide_rules,
 		/* The columns of a diff are not the user's choice. */
-		.settings_save = o->mode == OPTIONS_DIFF ? NULL : screen_source_settings_save };
+		.no_leaks = is_diff ? diff_no_leaks : report_no_leaks,
+		.no_map = { "The map of memory is read from a running program or a core file.",
+			"heaptop -- COMMAND, heaptop -a PID and heaptop -r CORE show it." },
+		.no_output = { "What the program wrote is not in this file.",
+			"heaptop -- COMMAND shows it while the program runs." },
+		.settings_save = is_diff ? NULL : screen_source_settings_save };
 	int signal = 0, rc;
 
 	if (!s)

@@ -314,6 +314,26 @@ def service():
         check_equal(program.end(), b"", "what the program says")
 
 
+@case("a file says in each tab that it cannot fill why, and what would")
+def missing_tabs():
+    pages = {"Leaks": (b"No leak scan is in this recording", b"Scan (L)"),
+             "Map": (b"from a running program or a core file", b"heaptop -a PID"),
+             "Output": (b"not in a recording", b"heaptop -- COMMAND")}
+    script, saved_as = (os.path.join(scratch, name) for name in ("script", "page"))
+    done = run([HEAPTOP, "--record", FILE, "--", target("truth_apis")],
+               env=env(TRUTH=os.path.join(scratch, "truth")), cwd=scratch)
+    check_equal((done.returncode, os.path.exists(FILE)), (0, True), "the recording")
+    for steps, (title, words) in zip(("F9", "F8", "S-Tab"), pages.items()):
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(":size 80x24\n%s\n:save-display %s\n" % (steps, saved_as))
+        done = run([HEAPTOP, "--script", script, "-r", FILE], env=env(), cwd=scratch)
+        check_equal((done.returncode, done.stderr), (0, b""), title)
+        with open(saved_as, "rb") as f:
+            page = f.read()
+        check(all(w in page for w in (*words, b"[%s]" % title.encode())), page.decode())
+        os.unlink(saved_as)
+
+
 @case("x saves what opens again, and as JSON")
 def saved():
     script = os.path.join(scratch, "script")

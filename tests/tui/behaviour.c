@@ -442,6 +442,35 @@ TEST(save_says_where)
 	paper_close(&p);
 }
 
+/* A message that needs more than a line takes those of the hints and of the bar; what is still too
+ * long ends in an ellipsis, and the next key gives the lines back. */
+TEST(a_long_message_takes_more_lines)
+{
+	static const int sizes[][2] = { { 12, 40 }, { 20, 60 }, { 24, 80 }, { 30, 100 } };
+
+	for (size_t i = 0; i < 4; i++) {
+		int hint, last;
+
+		begin(sizes[i][0], sizes[i][1]);
+		hint = p.ui.layout.y[ROW_HINT];
+		last = p.ui.layout.y[ROW_BAR];
+		ui_message(&p.ui, "the first of several words stand here, and at the very end "
+				  "the LAST");
+		paper_draw(&p);
+		CHECK(paper_find(&p, "the first of several") ==
+			(hint >= 0 && sizes[i][1] < 70 ? hint : p.ui.layout.y[ROW_MESSAGE]));
+		CHECK(paper_find(&p, "LAST") > 0);
+		memset(p.ui.message, 'x', 400);
+		p.ui.message[400] = 0;
+		paper_draw(&p);
+		CHECK(strstr(paper_line(&p, last), "F10/q") == NULL);
+		paper_keys(&p, "j");
+		paper_draw(&p);
+		CHECK(strstr(paper_line(&p, last), "F10/q") != NULL);
+		paper_close(&p);
+	}
+}
+
 TEST(a_failed_tick_is_a_line_and_not_a_crash)
 {
 	paper_open(&p, 30, 100, false);
@@ -655,6 +684,7 @@ int main(void)
 	RUN(a_question_names_the_keys_that_it_refuses);
 	RUN(the_same_key_answers);
 	RUN(save_says_where);
+	RUN(a_long_message_takes_more_lines);
 	RUN(a_failed_tick_is_a_line_and_not_a_crash);
 	RUN(tabs_go_round);
 	RUN(never_colour_alone);

@@ -120,9 +120,10 @@ TEST(a_refusal_is_told)
 	paper_close(&p);
 	begin(30, 100);
 	p.source.leaks = NULL;
+	p.source.no_leaks.why = "The file has no scan.";
 	paper_keys(&p, "L");
-	CHECK(sees("no running program to scan"));
-	CHECK(!sees("Leaks "));
+	CHECK(ui_view(&p.ui) == view_table[VIEW_LEAKS]);
+	CHECK(sees("The file has no scan."));
 	paper_close(&p);
 }
 

@@ -88,16 +88,50 @@ TEST(the_keyboard_is_not_lent_in_vain)
 	paper_close(&p);
 }
 
-TEST(without_output_there_is_no_such_tab)
+/* A view without anything to show is a tab like the others, and says why, and what would fill it:
+ * each word of it, at every size. */
+TEST(a_tab_without_content_says_why)
 {
-	begin(30, 100);
-	p.source.output_lines = NULL;
-	for (int i = 0; i < 2 * VIEW_TABS; i++) {
-		paper_keys(&p, "\t");
+	static const int sizes[][2] = { { 12, 40 }, { 24, 80 }, { 30, 100 }, { 60, 200 } };
+	static const struct {
+		enum view_id tab;
+		const char *words[6];
+		char keys[12];
+	} tabs[] = { { VIEW_LEAKS, { "memory", "gone", "core", "file" }, "\rK!EH1+-o" },
+		{ VIEW_MAP, { "running", "program", "PID", "shows" }, "\r+-[]a1hl" },
+		{ VIEW_OUTPUT, { "terminal", "its own", "COMMAND", "starts" }, "\r\035hljkG" } };
+
+	for (size_t i = 0; i < 12; i++) {
+		begin(sizes[i / 3][0], sizes[i / 3][1]);
+		p.source.leaks = NULL;
+		p.source.map = NULL;
+		p.source.output_lines = NULL;
+		p.source.no_leaks = (struct tui_missing){ "The program's memory is gone.",
+			"heaptop -r CORE: a core file has it." };
+		p.source.no_map = (struct tui_missing){ "The map is read from a running program.",
+			"heaptop -a PID shows it." };
+		p.source.no_output =
+			(struct tui_missing){ "The program writes to a terminal of its own.",
+				"heaptop -- COMMAND shows the output of what it starts." };
+		refresh_tick(&p.ui);
+		for (int k = 0; k < (int)tabs[i % 3].tab; k++)
+			paper_keys(&p, "\t");
+		CHECK(ui_view(&p.ui) == view_table[tabs[i % 3].tab]);
 		paper_draw(&p);
-		CHECK_INT(paper_find(&p, "Output"), -1);
+		CHECK_INT(p.ui.message[0], 0);
+		for (size_t k = 0; k < 6 && tabs[i % 3].words[k]; k++)
+			CHECK(paper_find(&p, tabs[i % 3].words[k]) > p.ui.layout.y[ROW_TABS]);
+		/* Its keys have nothing to work on, and say so. */
+		for (const char *key = tabs[i % 3].keys; *key; key++) {
+			screen_key(&p.ui, *key);
+			CHECK(ui_view(&p.ui) == view_table[tabs[i % 3].tab]);
+			refresh_tick(&p.ui);
+			paper_draw(&p);
+		}
+		paper_keys(&p, "\r");
+		CHECK(strstr(p.ui.message, "nothing to show") != NULL);
+		paper_close(&p);
 	}
-	paper_close(&p);
 }
 
 int main(void)
@@ -105,6 +139,6 @@ int main(void)
 	RUN(output_follows_its_end);
 	RUN(the_program_has_the_keyboard);
 	RUN(the_keyboard_is_not_lent_in_vain);
-	RUN(without_output_there_is_no_such_tab);
+	RUN(a_tab_without_content_says_why);
 	return check_end();
 }

@@ -68,14 +68,14 @@ def man_write():
 
 
 def tabs(line):
-    """The tabs alone: where we are, and whether there is output, is the picture's own."""
-    return re.sub(r"\[(\w+)[^]]*\]", r" \1 ", line[:64]).split()
+    """The tabs alone: where we are is the picture's own."""
+    return re.sub(r"\[(\w+)[^]]*\]", r" \1 ", line[:72]).split()
 
 
 def fixed(line):
     """What stands still in a line, or None: the tabs, the names of columns, the bar."""
     if "Sizes  Threads" in line:
-        return " ".join(name for name in tabs(line) if name != "Output")
+        return " ".join(tabs(line))
     if re.search(r"\b1LIVE|\b1TOTAL|SIZE +RSS +LIVE|F10/q", line):
         return " ".join(re.sub(r"[▼▲]|MAPPING.*? SIZE", " ", line).split())
     return None
@@ -102,15 +102,12 @@ def check():
 def write():
     made = play(DEMO)
     bar = next(line for line in made.splitlines() if "Sizes  Threads" in line)
-    names = [name for name in tabs(bar) if name != "Output"]
+    names = tabs(bar)
 
     def tab_line(m):
         line = m.group()
         here = re.search(r"\[([^]]*)\]", line).group(1)
-        # A recording's screen lacks what only a live program has.
-        want = [name for name in names if "Map" in line or name not in ("Leaks", "Map")]
-        want += ["Output"] if "Output" in line else []
-        left = "".join(f"[{here}]" if name == here.split(" > ")[0] else f" {name} " for name in want)
+        left = "".join(f"[{here}]" if name == here.split(" > ")[0] else f" {name} " for name in names)
         right = re.search(r"(?:   | {2,}(?=\S+$))(\S.*)$", line[len(left) - 1:])
         return left + (right.group(1).rjust(99 - len(left)) if right else "")
 

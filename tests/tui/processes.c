@@ -156,7 +156,7 @@ TEST(where_there_is_no_list_p_says_so)
 	refresh_tick(&p.ui);
 	draw("p");
 	CHECK(ui_view(&p.ui) == &view_sites);
-	CHECK(paper_find(&p, "no list of processes") >= 0);
+	CHECK(paper_find(&p, "this file is of one process") >= 0);
 	paper_close(&p);
 }
 

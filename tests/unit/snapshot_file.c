@@ -2,6 +2,7 @@
 /* A snapshot that is saved is whole, or there is no file, and one line says why. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "tests/check.h"
 #include "tests/unit/canned.h"
 
-static char line[128];
+static char line[PATH_MAX + 128];
 
 static int save(const char *format)
 {
@@ -31,21 +32,24 @@ static const char *file_of(const char *suffix)
 	return name;
 }
 
-static void check_saved(const char *format, const char *suffix)
+/* The line says where the file is, and what opens it, if anything of heaptop does. */
+static void check_saved(const char *format, const char *suffix, const char *opens)
 {
-	char want[128];
+	char want[PATH_MAX + 128], folder[PATH_MAX];
 
 	CHECK_INT(save(format), 0);
-	snprintf(want, sizeof(want), "saved %s", file_of(suffix));
+	CHECK(getcwd(folder, sizeof(folder)) != NULL);
+	snprintf(want, sizeof(want), "saved %s%s in %s", file_of(suffix), opens, folder);
 	CHECK_STR(line, want);
 	CHECK_INT(unlink(file_of(suffix)), 0);
 }
 
 TEST(saved)
 {
-	check_saved(NULL, "txt");
-	check_saved("json", "json");
-	check_saved("heaptop", "heaptop");
+	check_saved(NULL, "txt", "");
+	check_saved("folded", "folded", "");
+	check_saved("json", "json", " (heaptop -r opens it)");
+	check_saved("heaptop", "heaptop", " (heaptop -r opens it)");
 }
 
 /* Saves where no file may be larger than a few bytes. What goes to stderr, where the screen is,
