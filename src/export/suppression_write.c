@@ -26,7 +26,8 @@ static void frame_text(struct strbuf *out, const struct frame *f, bool lines)
 	if (f->mangled)
 		strbuf_printf(out, "   fun:%s\n", f->mangled);
 	else if (f->module->path && f->module->path[0])
-		strbuf_printf(out, "   obj:%s\n", f->module->path);
+		strbuf_printf(
+			out, "   obj:%s\n", f->module->file ? f->module->file : f->module->path);
 	else
 		strbuf_puts(out, "   obj:*\n");
 }

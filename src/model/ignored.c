@@ -165,7 +165,7 @@ static bool is_left_out(struct ignored *g, const struct snap_site *site)
 
 /* ---- the row ----------------------------------------------------------------------------- */
 
-static const struct snap_module row_module = { "", "", "" };
+static const struct snap_module row_module = { .path = "", .name = "", .build_id = "" };
 static const struct frame row_frame = { .module = &row_module, .function = IGNORED_NAME };
 static const struct stack row_stack = { .frames = &row_frame, .nframes = 1, .resolved = true };
 

@@ -39,9 +39,10 @@ enum snap_state {
 };
 
 struct snap_module {
-	const char *path; /* "" for code outside any object (JIT) */
+	const char *path; /* "" for code outside any object (JIT); as the program was started */
 	const char *name; /* last component of path */
 	const char *build_id; /* lower-case hex, "" if it has none */
+	const char *file; /* as the kernel names it, if that differs; or NULL */
 };
 
 struct frame {

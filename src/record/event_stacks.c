@@ -156,7 +156,9 @@ static int module_read(struct event_stacks *s, struct bytes_cursor *c)
 		return c->bad ? -EPROTO : -ENOMEM;
 	}
 	slash = strrchr(m->path, '/');
-	m->snap = (struct snap_module){ m->path, slash ? slash + 1 : m->path, m->build_id };
+	m->snap = (struct snap_module){
+		.path = m->path, .name = slash ? slash + 1 : m->path, .build_id = m->build_id
+	};
 	return 0;
 }
 

@@ -433,7 +433,9 @@ static const struct snap_module *module_find(struct json_image *m, const struct 
 		m->failed = true;
 		return &nowhere;
 	}
-	*found = (struct snap_module){ path, slash ? slash + 1 : path, build_id };
+	*found = (struct snap_module){
+		.path = path, .name = slash ? slash + 1 : path, .build_id = build_id
+	};
 	m->modules[at] = found;
 	m->nmodules++;
 	return found;

@@ -375,8 +375,8 @@ static enum suppressions_how how_suppressed(const struct snap_leak_site *l,
 	for (uint32_t i = 0; i < site->stack->nframes; i++) {
 		const struct frame *f = snapshot_frame(site->stack, i);
 
-		frame[n++] = (struct suppressions_frame){ f->function, f->mangled, f->module->path,
-			f->file, f->line };
+		frame[n++] = (struct suppressions_frame){ f->function, f->mangled,
+			f->module->file ? f->module->file : f->module->path, f->file, f->line };
 	}
 	how = suppressions_matches(rules, 1u << l->class, frame, n);
 	free(frame);

@@ -13,6 +13,7 @@
 #include "src/session/allocators.h"
 #include "src/model/ignored.h"
 #include "src/session/name_requests.h"
+#include "src/session/program_path.h"
 #include "src/util/shortage.h"
 #include "src/util/text.h"
 
@@ -32,7 +33,19 @@ struct stack_registration {
 	uint32_t round; /* counts calls of stack_registration_register, from 1 */
 	uint32_t registered, most; /* sites in the model, and their limit */
 	struct allocators allocators; /* names of functions */
+	char *exe, *started; /* the program's file, and by which path it was started, or NULL */
 };
+
+/* Without it, the program goes by the name that the kernel reports. */
+static void program_name(struct stack_registration *s)
+{
+	static struct read_identity id; /* the stack may be small */
+
+	if (read_identity(s->segment, &id) != 0)
+		return;
+	s->exe = strdup(id.exe);
+	s->started = id.command_bytes ? program_path_started(id.exe, id.command) : NULL;
+}
 
 struct stack_registration *stack_registration_new(
 	struct read_segment *segment, struct model *model, struct sym *sym)
@@ -46,10 +59,12 @@ struct stack_registration *stack_registration_new(
 	s->sym = sym;
 	s->most = UINT32_MAX;
 	s->naming = name_requests_new(model, sym);
-	if (s->naming)
-		return s;
-	free(s);
-	return NULL;
+	if (!s->naming) {
+		free(s);
+		return NULL;
+	}
+	program_name(s);
+	return s;
 }
 
 void stack_registration_hold(struct stack_registration *s, const uint32_t *below)
@@ -62,6 +77,7 @@ static void module_free(struct snap_module *m)
 	if (!m)
 		return;
 	free((char *)(uintptr_t)m->path);
+	free((char *)(uintptr_t)m->file);
 	free((char *)(uintptr_t)m->build_id);
 	free(m);
 }
@@ -73,6 +89,8 @@ void stack_registration_free(struct stack_registration *s)
 	for (uint32_t i = 0; i < s->room; i++)
 		module_free(s->modules[i].snap);
 	name_requests_free(s->naming);
+	free(s->exe);
+	free(s->started);
 	free(s->modules);
 	allocators_free(&s->allocators);
 	free(s);
@@ -109,16 +127,19 @@ static char *hex(const uint8_t *bytes, uint32_t count)
 }
 
 /* A copy of a module's text in the segment, cleaned. NULL: out of memory. */
-static struct snap_module *snap_make(const struct read_module *info)
+static struct snap_module *snap_make(
+	const struct stack_registration *s, const struct read_module *info)
 {
 	struct snap_module *m = calloc(1, sizeof(*m));
-	const char *slash;
+	bool renamed = s->started && s->exe && strcmp(s->exe, info->path) == 0;
+	const char *path = renamed ? s->started : info->path, *slash;
 
 	if (!m)
 		return NULL;
-	m->path = text_clean_copy(info->path, strlen(info->path));
+	m->path = text_clean_copy(path, strlen(path));
+	m->file = renamed ? text_clean_copy(info->path, strlen(info->path)) : NULL;
 	m->build_id = hex(info->build_id, info->build_id_bytes);
-	if (!m->path || !m->build_id) {
+	if (!m->path || !m->build_id || (renamed && !m->file)) {
 		module_free(m);
 		return NULL;
 	}
@@ -150,7 +171,7 @@ static int module_make(struct stack_registration *s, uint32_t module)
 	if (rc != 0)
 		memset(&info, 0, sizeof(info));
 	m->bias = info.bias;
-	m->snap = snap_make(&info);
+	m->snap = snap_make(s, &info);
 	if (!m->snap)
 		return -ENOMEM;
 	if (info.build_id_bytes) {

@@ -71,10 +71,18 @@ struct canned {
 	uint64_t between; /* within the second before this one live bytes were four times as high */
 };
 
-static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12" };
-static const struct snap_module canned_cxx = { "/lib/libstdc++.so.6", "libstdc++.so.6", "" };
-static const struct snap_module canned_ssl = { "/lib/libssl.so.3", "libssl.so.3", "" };
-static const struct snap_module canned_libc = { "/lib/libc.so.6", "libc.so.6", "" };
+static const struct snap_module canned_app = {
+	.path = "/srv/bin/server", .name = "server", .build_id = "ab12"
+};
+static const struct snap_module canned_cxx = {
+	.path = "/lib/libstdc++.so.6", .name = "libstdc++.so.6", .build_id = ""
+};
+static const struct snap_module canned_ssl = {
+	.path = "/lib/libssl.so.3", .name = "libssl.so.3", .build_id = ""
+};
+static const struct snap_module canned_libc = {
+	.path = "/lib/libc.so.6", .name = "libc.so.6", .build_id = ""
+};
 
 #define CANNED_OUTER                                                                               \
 	{ .pc = 0x4010,                                                                            \

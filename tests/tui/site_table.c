@@ -16,7 +16,9 @@ static void begin(int height, int width)
 /* Two of the many workers are called by others. */
 static struct snapshot *twins_tick(void *ctx, const char **error)
 {
-	static const struct snap_module module = { "/srv/bin/server", "server", "" };
+	static const struct snap_module module = {
+		.path = "/srv/bin/server", .name = "server", .build_id = ""
+	};
 	static const struct frame frames[2][2] = {
 		{ { .module = &module, .function = "f", .file = "/f.c", .line = 1 },
 			{ .module = &module, .function = "read_all", .line = 7 } },

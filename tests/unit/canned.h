@@ -9,9 +9,13 @@
 
 #include "src/model/snapshot.h"
 
-static const struct snap_module canned_app = { "/opt/app/server", "server", "aabb01" };
-static const struct snap_module canned_lib = { "/usr/lib/libfoo.so.3", "libfoo.so.3", "" };
-static const struct snap_module canned_none = { "", "", "" };
+static const struct snap_module canned_app = {
+	.path = "/opt/app/server", .name = "server", .build_id = "aabb01"
+};
+static const struct snap_module canned_lib = {
+	.path = "/usr/lib/libfoo.so.3", .name = "libfoo.so.3", .build_id = ""
+};
+static const struct snap_module canned_none = { .path = "", .name = "", .build_id = "" };
 
 static const struct frame canned_cxx[] = {
 	{ .offset = 0,

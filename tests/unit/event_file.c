@@ -92,7 +92,9 @@ static void sites_write(struct event_writer *w)
 /* Names of two frames, one of which was inlined. */
 static void names_write(struct event_writer *w)
 {
-	static const struct snap_module module = { "/bin/program", "program", "abcd" };
+	static const struct snap_module module = {
+		.path = "/bin/program", .name = "program", .build_id = "abcd"
+	};
 	static const struct frame frames[] = {
 		{ .module = &module,
 			.function = "inner",

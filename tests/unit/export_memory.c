@@ -4,7 +4,7 @@
 #include "src/export/memory.h"
 #include "tests/check.h"
 
-static const struct snap_module app = { "/app", "app", "" };
+static const struct snap_module app = { .path = "/app", .name = "app", .build_id = "" };
 static const struct frame frames[] = {
 	{ .pc = 1, .module = &app, .function = "keep", .file = "/src/a.c", .line = 7 }
 };

@@ -394,7 +394,7 @@ TEST(what_is_alive_at_the_end)
 /* By names, in the snapshot's own memory; a filter goes by them. */
 TEST(who_allocates_where)
 {
-	static const struct snap_module module = { "/m", "m", "" };
+	static const struct snap_module module = { .path = "/m", .name = "m", .build_id = "" };
 	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
 	static struct counter_owner other;
 	struct stack st = { .frames = &frame, .nframes = 1 };

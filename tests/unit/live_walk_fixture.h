@@ -17,7 +17,7 @@ struct surveyed {
 
 static inline void surveyed_open(struct surveyed *w, uint32_t sites)
 {
-	static const struct snap_module module = { "/m", "m", "" };
+	static const struct snap_module module = { .path = "/m", .name = "m", .build_id = "" };
 	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
 
 	memset(w, 0, sizeof(*w));

@@ -6,8 +6,10 @@
 #include "src/model/filter.h"
 #include "tests/check.h"
 
-static const struct snap_module ssl = { "/lib/libssl.so.3", "libssl.so.3", "" };
-static const struct snap_module app = { "/srv/server", "server", "" };
+static const struct snap_module ssl = {
+	.path = "/lib/libssl.so.3", .name = "libssl.so.3", .build_id = ""
+};
+static const struct snap_module app = { .path = "/srv/server", .name = "server", .build_id = "" };
 static const struct frame frames[] = {
 	{ .module = &ssl, .function = "CRYPTO_malloc", .hidden = true },
 	{ .module = &app,

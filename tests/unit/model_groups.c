@@ -5,9 +5,15 @@
 #include "src/model/groups.h"
 #include "tests/check.h"
 
-static const struct snap_module app = { "/srv/server", "server", "ab12" };
-static const struct snap_module again = { "/srv/server", "server", "ab12" }; /* loaded twice */
-static const struct snap_module ssl = { "/lib/libssl.so.3", "libssl.so.3", "" };
+static const struct snap_module app = {
+	.path = "/srv/server", .name = "server", .build_id = "ab12"
+};
+static const struct snap_module again = {
+	.path = "/srv/server", .name = "server", .build_id = "ab12"
+}; /* loaded twice */
+static const struct snap_module ssl = {
+	.path = "/lib/libssl.so.3", .name = "libssl.so.3", .build_id = ""
+};
 
 #define FRAME(m, f, path, at)                                                                      \
 	{                                                                                          \

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include "tests/check.h"
 
-static const struct snap_module app = { "/srv/bin/app", "app", "" };
-static const struct snap_module ssl = { "/lib/libssl.so.3", "libssl.so.3", "" };
+static const struct snap_module app = { .path = "/srv/bin/app", .name = "app", .build_id = "" };
+static const struct snap_module ssl = {
+	.path = "/lib/libssl.so.3", .name = "libssl.so.3", .build_id = ""
+};
 static struct frame frames[3][2] = {
 	{ { .module = &app, .function = "parse", .file = "/src/parse.c", .line = 3 },
 		{ .module = &app, .function = "main", .file = "/src/main.c", .line = 9 } },

@@ -3,10 +3,14 @@
 #include "src/model/module_rows.h"
 #include "tests/check.h"
 
-static const struct snap_module app = { "/srv/app", "app", "aa" };
-static const struct snap_module again = { "/srv/app", "app", "aa" }; /* loaded once more */
-static const struct snap_module lib = { "/lib/lib.so", "lib.so", "bb" };
-static const struct snap_module stripped = { "/lib/bare.so", "bare.so", "" };
+static const struct snap_module app = { .path = "/srv/app", .name = "app", .build_id = "aa" };
+static const struct snap_module again = {
+	.path = "/srv/app", .name = "app", .build_id = "aa"
+}; /* loaded once more */
+static const struct snap_module lib = { .path = "/lib/lib.so", .name = "lib.so", .build_id = "bb" };
+static const struct snap_module stripped = {
+	.path = "/lib/bare.so", .name = "bare.so", .build_id = ""
+};
 
 static struct frame in_app[] = { { .module = &lib, .function = "xmalloc", .hidden = true },
 	{ .module = &app, .function = "f", .file = "f.c" } };

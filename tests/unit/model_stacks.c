@@ -6,8 +6,8 @@
 #include "src/model/model.h"
 #include "tests/check.h"
 
-static const struct snap_module app = { "/app", "app", "" };
-static const struct snap_module nowhere = { "", "", "" };
+static const struct snap_module app = { .path = "/app", .name = "app", .build_id = "" };
+static const struct snap_module nowhere = { .path = "", .name = "", .build_id = "" };
 
 static const struct frame raw[] = { { .pc = 1, .module = &app }, { .pc = 2, .module = &app },
 	{ .pc = 3, .module = &app } };

@@ -9,7 +9,7 @@
 
 #define S 1000000000ull
 
-static const struct snap_module app = { "/app", "app", "" };
+static const struct snap_module app = { .path = "/app", .name = "app", .build_id = "" };
 static const struct frame one[] = { { .pc = 1, .module = &app, .function = "f" } };
 
 static struct model *model_of(uint32_t sites)

@@ -5,7 +5,7 @@
 #include "src/model/value.h"
 #include "tests/check.h"
 
-static const struct snap_module app = { "/srv/app", "app", "" };
+static const struct snap_module app = { .path = "/srv/app", .name = "app", .build_id = "" };
 
 #define FRAME(name)                                                                                \
 	{                                                                                          \

@@ -8,7 +8,7 @@
 
 #define SITES 6
 
-static const struct snap_module app = { "/srv/cache", "cache", "" };
+static const struct snap_module app = { .path = "/srv/cache", .name = "cache", .build_id = "" };
 static struct frame frames[SITES][4];
 static struct stack stacks[SITES];
 static struct snap_site sites[SITES];
@@ -124,7 +124,9 @@ TEST(a_caller_or_its_line)
 /* In the module of the row an offset is enough; in another one its name is needed. */
 TEST(a_caller_without_a_name)
 {
-	static const struct snap_module lib = { "/usr/lib/libpool.so.2", "libpool.so.2", "" };
+	static const struct snap_module lib = {
+		.path = "/usr/lib/libpool.so.2", .name = "libpool.so.2", .build_id = ""
+	};
 
 	snap.nsites = 2;
 	for (unsigned i = 0; i < 2; i++) {

@@ -260,7 +260,9 @@ TEST(names_are_written_when_they_are_known)
 
 TEST(what_the_file_says_is_cleaned)
 {
-	static const struct snap_module evil = { "/tmp/a\033[2J\nb", "a", "" };
+	static const struct snap_module evil = {
+		.path = "/tmp/a\033[2J\nb", .name = "a", .build_id = ""
+	};
 	struct recording_writer *w = create(0);
 	struct recording *r;
 	struct snapshot *s;

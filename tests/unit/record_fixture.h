@@ -37,8 +37,12 @@ static inline uint64_t dice(struct program *p)
 	return p->seed;
 }
 
-static const struct snap_module program_app = { "/opt/app/server", "server", "aabb01" };
-static const struct snap_module program_lib = { "/usr/lib/libfoo.so.3", "libfoo.so.3", "" };
+static const struct snap_module program_app = {
+	.path = "/opt/app/server", .name = "server", .build_id = "aabb01"
+};
+static const struct snap_module program_lib = {
+	.path = "/usr/lib/libfoo.so.3", .name = "libfoo.so.3", .build_id = ""
+};
 static const char *const program_argv[] = { "./server", "--port", "80" };
 
 static inline void program_stack(struct program *p, size_t i)
