@@ -274,11 +274,9 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 	infoline_draw(&s, y, 1, width - 2);
 }
 
-static void header_ops(const struct ui *ui, int y, unsigned width)
+static void header_counts(const struct ui *ui, struct infoline *s)
 {
 	const struct snap_totals *t = &ui->current->totals;
-	const struct snap_proc *p = &ui->current->proc;
-	struct infoline s = INFOLINE_INIT;
 	const struct {
 		const char *name;
 		uint64_t total;
@@ -291,14 +289,26 @@ static void header_ops(const struct ui *ui, int y, unsigned width)
 	};
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	infoline_left(&s, 99, STYLE_INFO, "Ops");
-	header_of_now(ui, &s);
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		infoline_left(&s, ops[i].priority, STYLE_PLAIN, "%s %s", ops[i].name,
+		infoline_left(s, ops[i].priority, STYLE_PLAIN, "%s %s", ops[i].name,
 			units_count(a, ops[i].total));
 		if (ui_moment(ui) != SNAP_PEAK)
-			infoline_join(&s, STYLE_PLAIN, " %s", units_freq(b, ops[i].per_s));
+			infoline_join(s, STYLE_PLAIN, " %s", units_freq(b, ops[i].per_s));
 	}
+}
+
+static void header_ops(const struct ui *ui, int y, unsigned width)
+{
+	const struct snap_proc *p = &ui->current->proc;
+	struct infoline s = INFOLINE_INIT;
+	char a[UNITS_MAX];
+
+	infoline_left(&s, 99, STYLE_INFO, "Ops");
+	header_of_now(ui, &s);
+	if (ui->current->attach.how == SNAP_ATTACH_OUTSIDE)
+		infoline_left(&s, 90, STYLE_DIM, "unknown: calls cannot be counted from outside");
+	else
+		header_counts(ui, &s);
 	if (ui_moment(ui) == SNAP_PEAK) {
 		infoline_draw(&s, y, 1, width - 2);
 		return;
@@ -495,7 +505,8 @@ static void header_tab_line(const struct ui *ui, struct infoline *s, int id[VIEW
 
 		header_tab_text(ui, i, text);
 		id[s->count] = i;
-		infoline_left(s, front ? 99 : 90, front			     ? STYLE_BOLD
+		infoline_left(s, front ? 99 : 90,
+			front				  ? STYLE_BOLD
 			: ui_missing(ui, (enum view_id)i) ? STYLE_DIM
 							  : STYLE_PLAIN,
 			"%s", text);

@@ -471,6 +471,7 @@ static const struct {
 	{ view_leaks_every, view_leaks_can_scan },
 	{ view_holders_show, view_holders_can },
 	{ view_marks_mark, view_marks_can_mark },
+	{ view_output_give, view_output_can_give },
 	{ action_freeze, action_can_freeze },
 	{ action_sample, action_can_sample },
 	{ detach_key, detach_can },

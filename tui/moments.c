@@ -227,21 +227,27 @@ static uint64_t peak_between(const struct timeline *t, uint64_t rise)
 static void jump_message(struct ui *ui, const struct timeline *t, uint64_t rise)
 {
 	uint64_t peak = peak_between(t, rise);
+	size_t start = timeline_start(t);
+	bool in_start = timeline_index(t, ui->moments.jump_ns) <= start;
+	const char *since = start ? " since the start" : "";
 	char a[UNITS_MAX], b[UNITS_MAX];
 
 	units_bytes(a, rise);
-	if (ui->moments.jumps > 1)
+	if (start && in_start)
+		ui_message(ui, "rise %u: +%s in one tick of the program's start", ui->moments.jumps,
+			a);
+	else if (ui->moments.jumps > 1)
 		ui_message(ui, "rise %u: +%s in one tick; s , shows where it came from, J the next",
 			ui->moments.jumps, a);
 	else if (peak)
 		ui_message(ui,
-			"the largest rise: +%s in one tick; P shows the peak of %s between two", a,
-			units_bytes(b, peak));
+			"the largest rise%s: +%s in one tick; P shows the peak of %s between two",
+			since, a, units_bytes(b, peak));
 	else
 		ui_message(ui,
-			"the largest rise: +%s in one tick; s , shows where it came from, J the "
+			"the largest rise%s: +%s in one tick; s , shows where it came from, J the "
 			"next",
-			a);
+			since, a);
 }
 
 /* The tick after the largest rise; from one, that of the next largest. */

@@ -106,12 +106,16 @@ static bool output_matches(const struct ui *ui, const struct filter *f, size_t r
 static void output_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct list *l = &ui->output.list;
-	char a[UNITS_MAX];
+	char a[UNITS_MAX], how[48];
 
 	if (ui->output.typing)
 		snprintf(text, cap, "the keyboard is the program's");
+	else if (ui->current && !ui_program_runs(ui))
+		snprintf(text, cap, "%s line%s   the program %s", units_count(a, l->count),
+			units_plural(l->count), snapshot_state_text(ui->current, how));
 	else
-		snprintf(text, cap, "%s lines   %s", units_count(a, l->count),
+		snprintf(text, cap, "%s line%s   %s", units_count(a, l->count),
+			units_plural(l->count),
 			ui->output.follow ? "following the end"
 					  : "scrolled back; G or End follows again");
 }
@@ -140,11 +144,16 @@ bool view_output_cursor(const struct ui *ui, int *y, int *x)
 	return *x < ui->layout.width;
 }
 
+bool view_output_can_give(const struct ui *ui)
+{
+	return ui->source->output_type && ui_program_runs(ui);
+}
+
 void view_output_give(struct ui *ui, int arg, int key)
 {
 	static const char back[] = { KEY_CTRL(']') };
 
-	if (!ui->source->output_type || !ui_program_runs(ui)) {
+	if (!view_output_can_give(ui)) {
 		ui_message(ui, "the program has ended and reads no input");
 		return;
 	}

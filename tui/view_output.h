@@ -11,6 +11,8 @@ extern const struct view view_output;
 bool view_output_types(const struct ui *ui);
 void view_output_key(struct ui *ui, int key);
 /* For the table of keys: lends the keyboard to the program. */
+/* Is there a program that reads what is typed? */
+bool view_output_can_give(const struct ui *ui);
 void view_output_give(struct ui *ui, int arg, int key);
 /* Where the program's cursor is on the screen. False: nowhere. */
 bool view_output_cursor(const struct ui *ui, int *y, int *x);

@@ -44,10 +44,15 @@ struct moment {
 /* Index of the last point with ns <= `ns`; the first point if there is none. `npoints` > 0. */
 size_t timeline_index(const struct timeline *t, uint64_t ns);
 /*
+ * The last point of the program's start: of the rises without a pause in the first tenth of its
+ * time. 0: none is kept, or nothing rose later by a hundredth of the most live bytes.
+ */
+size_t timeline_start(const struct timeline *t);
+/*
  * The largest rise of live bytes between two neighbouring points: index of the second; 0: none. Of
  * rises in a row only those larger than their neighbours count, so that a ramp is not gone through
- * tick by tick. `after`: the largest that is smaller than the rise to this point, or as large and
- * later; 0: of all.
+ * tick by tick. Those of the program's start come after all others. `after`: the next one after
+ * the rise to this point; 0: the first.
  */
 size_t timeline_jump(const struct timeline *t, size_t after);
 /* The rise to point i from the one before it; 0: there is none. */

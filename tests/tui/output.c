@@ -85,6 +85,21 @@ TEST(the_keyboard_is_not_lent_in_vain)
 	p.ui.options.readonly = false;
 	paper_keys(&p, "\r");
 	CHECK(view_output_types(&p.ui));
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Ctrl-] takes the keyboard back") >= 0);
+	/* Its end takes the keyboard back, says how it ended, and offers the keyboard no more. */
+	p.canned.state = SNAP_KILLED;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(!view_output_types(&p.ui));
+	CHECK(paper_find(&p, "the keyboard is heaptop's again") >= 0);
+	CHECK(paper_find(&p, "300 lines   the program ") >= 0);
+	CHECK(paper_find(&p, "type to the program") < 0);
+	CHECK(paper_find(&p, "following the end") < 0);
+	paper_keys(&p, "\r");
+	CHECK(!view_output_types(&p.ui));
+	paper_draw(&p);
+	CHECK(paper_find(&p, "the program has ended, and reads nothing") >= 0);
 	paper_close(&p);
 }
 

@@ -159,6 +159,47 @@ TEST(rises_from_the_largest_on)
 	CHECK_INT(timeline_jump(&t, 0), 0);
 }
 
+/* A program that loads 1,000 in its first seconds in its first seconds: its later rises
+ * come first, unless they are next to nothing, or it was not seen from its start. */
+TEST(the_start_is_the_last_of_the_rises)
+{
+	struct timeline_point p[100];
+	struct timeline t = line_of(p, 100);
+	size_t at = 0;
+
+	for (size_t i = 0; i < 100; i++)
+		p[i] = (struct timeline_point){ .ns = i * S,
+			.live_bytes = i == 0   ? 100
+				      : i == 1 ? 600
+					       : 1000 };
+	for (size_t i = 50; i < 100; i++)
+		p[i].live_bytes = i < 60 ? 1020 : 1100;
+	CHECK_INT(timeline_start(&t), 2);
+	CHECK_INT(at = timeline_jump(&t, at), 60);
+	CHECK_INT(at = timeline_jump(&t, at), 50);
+	CHECK_INT(at = timeline_jump(&t, at), 1);
+	CHECK_INT(timeline_jump(&t, at), 0);
+	/* Less than a hundredth: what rose is the start. */
+	for (size_t i = 50; i < 100; i++)
+		p[i].live_bytes = 1009;
+	CHECK_INT(timeline_start(&t), 0);
+	CHECK_INT(at = timeline_jump(&t, 0), 1);
+	CHECK_INT(timeline_jump(&t, at), 50);
+	/* Seen from its fiftieth second on: its first rise is one like others. */
+	for (size_t i = 0; i < 100; i++)
+		p[i].ns += 50 * S;
+	p[99].live_bytes = 1100;
+	CHECK_INT(timeline_start(&t), 0);
+	CHECK_INT(timeline_jump(&t, 0), 1);
+	/* Half of its time is no start. */
+	for (size_t i = 0; i < 100; i++)
+		p[i] = (struct timeline_point){ .ns = i * S, .live_bytes = i < 50 ? i * i : 2500 };
+	p[80].live_bytes = 5000;
+	CHECK_INT(timeline_start(&t), 9);
+	CHECK_INT(at = timeline_jump(&t, 0), 80);
+	CHECK(timeline_jump(&t, at) > 9);
+}
+
 int main(void)
 {
 	RUN(a_spike_is_in_a_cell_at_every_width);
@@ -166,6 +207,7 @@ int main(void)
 	RUN(a_cell_stands_for_its_highest_tick);
 	RUN(it_begins_where_ticks_do);
 	RUN(rises_from_the_largest_on);
+	RUN(the_start_is_the_last_of_the_rises);
 	RUN(hostile_times_are_no_trouble);
 	RUN(a_million_ticks);
 	return check_end();
