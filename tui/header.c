@@ -183,6 +183,14 @@ static unsigned header_bar_of(const struct ui *ui, unsigned width)
 	return ui->current->launch.running && width < NARROW ? width / 3 : width;
 }
 
+/* "+1.4M/s"; a heap that stands still has a rate, too. */
+static const char *header_growth(const struct snapshot *s, char text[UNITS_MAX])
+{
+	const char *growth = snapshot_growth_text(s, s->totals.growth_bytes_per_s, text);
+
+	return strcmp(growth, "0") == 0 ? strcpy(text, "0/s") : growth;
+}
+
 static void header_live(const struct ui *ui, int y, unsigned width)
 {
 	const struct snap_totals *t = &ui->current->totals;
@@ -209,7 +217,7 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 			: t->growth_bytes_per_s > 0    ? STYLE_WARN
 			: t->growth_bytes_per_s < 0    ? STYLE_GOOD
 						       : STYLE_PLAIN,
-			"%s", snapshot_growth_text(ui->current, t->growth_bytes_per_s, a));
+			"%s", header_growth(ui->current, a));
 	header_window(ui->current, &s);
 	if (ui_moment(ui) == SNAP_NOW) /* growth is known only of now */
 		infoline_right(&s, 50, STYLE_PLAIN, "%s %sgrowing", units_count(a, ui->growing),

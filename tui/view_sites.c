@@ -250,8 +250,28 @@ static enum draw_style sites_cell_style(
 	return -site->rate_bytes_per_s >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }
 
-static void sites_draw_cell(
-	const struct ui *ui, size_t row, const struct layout_column *c, int y, bool selected)
+#define NAME_LEAST 8 /* cells of a name before its line */
+
+/* Where no column has the line, call sites of one function would look the same: the name has it. */
+static void sites_name_with_line(
+	const struct snap_site *site, const struct row_style *style, char out[COLUMN_TEXT_MAX])
+{
+	struct row_style name = *style, whole = *style;
+	char place[COLUMN_TEXT_MAX / 2];
+	const char *line;
+
+	whole.line_cells = 0;
+	site_place(site, &whole, place, sizeof(place));
+	line = site->group ? NULL : strrchr(place, ':');
+	if (!line || style->site_cells < NAME_LEAST + text_cells(line))
+		line = "";
+	name.site_cells -= (unsigned)text_cells(line);
+	site_name(site, &name, out, COLUMN_TEXT_MAX / 2);
+	strcat(out, line);
+}
+
+static void sites_draw_cell(const struct ui *ui, size_t row, const struct layout_column *c,
+	bool has_line, int y, bool selected)
 {
 	const struct snap_site *site = sites_row(ui, row);
 	struct row_style style = ui_style(ui);
@@ -262,6 +282,8 @@ static void sites_draw_cell(
 		style.twin = twins_text(&ui->sites.twins, row, style.glyphs, twin);
 	if (c->column == COL_SITE && ui->sites.shift)
 		sites_shifted_name(ui, site, c->cells, text);
+	else if (c->column == COL_SITE && !has_line && !style.twin)
+		sites_name_with_line(site, &style, text);
 	else
 		column_cell(c->column, ui->shown, site, &style, c->cells, text);
 	draw_text(y, c->x, c->cells,
@@ -271,14 +293,16 @@ static void sites_draw_cell(
 static void sites_draw_row(
 	const struct ui *ui, const struct layout_column *columns, unsigned n, size_t row, int y)
 {
-	bool selected = row == ui->sites.list.cursor;
+	bool selected = row == ui->sites.list.cursor, has_line = false;
 
+	for (unsigned i = 0; i < n; i++)
+		has_line |= columns[i].column == COL_LINE;
 	if (selected) {
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++)
-		sites_draw_cell(ui, row, &columns[i], y, selected);
+		sites_draw_cell(ui, row, &columns[i], has_line, y, selected);
 }
 
 static void sites_draw_empty(const struct ui *ui)
