@@ -11,8 +11,6 @@
 #include "tui/draw.h"
 #include "tui/infoline.h"
 #include "tui/key_codes.h"
-#include "tui/key_names.h"
-#include "tui/ui.h"
 
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *))
@@ -124,36 +122,33 @@ static const struct {
 	{ KEY_CTRL('e'), prompt_end },
 };
 
-static void prompt_insert(struct prompt *p, struct ui *ui, char c)
+static enum prompt_answer prompt_insert(struct prompt *p, char c)
 {
-	if (p->len + 1 >= sizeof(p->text)) {
-		ui_message(ui, "an answer has at most %zu characters", sizeof(p->text) - 1);
-		return;
-	}
+	if (p->len + 1 >= sizeof(p->text))
+		return PROMPT_FULL;
 	memmove(p->text + p->at + 1, p->text + p->at, p->len - p->at + 1);
 	p->text[p->at++] = c;
 	p->len++;
+	return PROMPT_TAKEN;
 }
 
-void prompt_key(struct prompt *p, struct ui *ui, int key)
+enum prompt_answer prompt_key(struct prompt *p, struct ui *ui, int key)
 {
-	char name[KEY_NAMES_MAX];
-
 	for (size_t i = 0; i < sizeof(editing) / sizeof(editing[0]); i++) {
 		if (editing[i].key == key) {
 			editing[i].run(p, ui);
-			return;
+			return PROMPT_TAKEN;
 		}
 	}
-	if (key == p->again)
+	if (key == KEY_RESIZE)
+		return PROMPT_TAKEN;
+	if (key == p->again) {
 		prompt_accept(p, ui);
-	else if (key >= ' ' && key <= '~')
-		prompt_insert(p, ui, (char)key);
-	else if (key >= 128 && key < 256)
-		ui_message(ui, "an answer has ASCII characters only");
-	else if (key != KEY_RESIZE)
-		ui_message(ui, "%s does nothing in a question: Enter answers it, Esc leaves it",
-			key_names_text(key, name));
+		return PROMPT_TAKEN;
+	}
+	if (key >= ' ' && key <= '~')
+		return prompt_insert(p, (char)key);
+	return key >= 128 && key < 256 ? PROMPT_NOT_ASCII : PROMPT_NO_SUCH_KEY;
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */

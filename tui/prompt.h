@@ -26,9 +26,11 @@ struct prompt {
 /* Opens the question with `text` as the answer so far. */
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *));
-/* Handles a key. Enter closes and calls accept, Esc closes. One that has no meaning here says so in
- * a message. */
-void prompt_key(struct prompt *p, struct ui *ui, int key);
+/* What became of a key. */
+enum prompt_answer { PROMPT_TAKEN, PROMPT_NO_SUCH_KEY, PROMPT_FULL, PROMPT_NOT_ASCII };
+
+/* Handles a key. Enter closes and calls accept, Esc closes. */
+enum prompt_answer prompt_key(struct prompt *p, struct ui *ui, int key);
 /* Draws the answer behind `question`, which may be another text that fits the place better. */
 void prompt_draw(const struct prompt *p, const char *question, int y, unsigned cells);
 /* The keys that work while it is open. */

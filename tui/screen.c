@@ -19,11 +19,13 @@
 #include "tui/header.h"
 #include "tui/header_since.h"
 #include "tui/key_codes.h"
+#include "tui/key_names.h"
 #include "tui/keys.h"
 #include "tui/moment_words.h"
 #include "tui/moments.h"
 #include "tui/rows.h"
 #include "tui/settings_sync.h"
+#include "tui/term_keys.h"
 #include "tui/time_strip.h"
 #include "tui/trail.h"
 #include "tui/tree_table.h"
@@ -79,6 +81,31 @@ void screen_resize(struct ui *ui, int height, int width)
 
 /* ---- input -------------------------------------------------------------------------------- */
 
+/* A question takes every key, and says which it has no use for. */
+static void question_key(struct ui *ui, int key)
+{
+	char name[KEY_NAMES_MAX];
+
+	switch (prompt_key(&ui->prompt, ui, key)) {
+	case PROMPT_TAKEN:
+		break;
+	case PROMPT_NO_SUCH_KEY:
+		if (key == TERM_KEYS_UNKNOWN)
+			key_names_sequence(term_keys_sequence(), name);
+		else
+			key_names_text(key, name);
+		ui_message(
+			ui, "%s does nothing in a question: Enter answers it, Esc leaves it", name);
+		break;
+	case PROMPT_FULL:
+		ui_message(ui, "an answer has at most %d characters", PROMPT_TEXT_MAX - 1);
+		break;
+	case PROMPT_NOT_ASCII:
+		ui_message(ui, "an answer has ASCII characters only");
+		break;
+	}
+}
+
 void screen_key(struct ui *ui, int key)
 {
 	ui->message[0] = 0;
@@ -91,7 +118,7 @@ void screen_key(struct ui *ui, int key)
 	ui->moments.was_active = ui->moments.active;
 	ui->moments.active = false;
 	if (ui->prompt.open) {
-		prompt_key(&ui->prompt, ui, key);
+		question_key(ui, key);
 		return;
 	}
 	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES]) {
@@ -116,7 +143,7 @@ void screen_key(struct ui *ui, int key)
 void screen_pasted(struct ui *ui, int key)
 {
 	if (ui->prompt.open && key >= ' ' && key != 127)
-		prompt_key(&ui->prompt, ui, key);
+		question_key(ui, key);
 	else if (!ui->prompt.open)
 		ui_message(ui, "pasted text is ignored: it would run as keys");
 }
@@ -316,8 +343,8 @@ static void draw_question(struct ui *ui)
 
 	text_elide(cut, sizeof(cut), ui->message, width - 2, false, draw_is_ascii());
 	if (hint < 0)
-		prompt_draw(&ui->prompt, said ? cut : ui->prompt.question, ui->layout.y[ROW_MESSAGE],
-			width);
+		prompt_draw(&ui->prompt, said ? cut : ui->prompt.question,
+			ui->layout.y[ROW_MESSAGE], width);
 	else
 		prompt_draw(&ui->prompt, ui->prompt.question, ui->layout.y[ROW_MESSAGE], width);
 	if (said)

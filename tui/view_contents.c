@@ -285,8 +285,9 @@ void view_contents_show(struct ui *ui, int arg, int key)
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->leaks || !ui->source->leaks_scan) {
-		ui_message(ui, "equal blocks and zeros are read from the program's memory, which is "
-			       "not here");
+		ui_message(ui,
+			"equal blocks and zeros are read from the program's memory, which is "
+			"not here");
 		return;
 	}
 	if (!here)

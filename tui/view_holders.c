@@ -289,8 +289,9 @@ void view_holders_show(struct ui *ui, int arg, int key)
 	else if (ui->source->leaks)
 		ui_push(ui, VIEW_HOLDERS);
 	else
-		ui_message(ui, "what holds the heap is found by a leak scan: the tab Leaks (F9) says "
-			       "why there is none");
+		ui_message(ui,
+			"what holds the heap is found by a leak scan: the tab Leaks (F9) says "
+			"why there is none");
 }
 
 static void line_open(struct ui *ui, const struct snap_leaks *l, uint32_t i)

@@ -47,7 +47,8 @@ static double own_figure(const struct process_row *r, enum process_column by)
 	return 0;
 }
 
-/* Of a process and one below it. Peaks are of different times, so they do not add up. */
+/* The figure of a process and one below it. Peaks belong to different times, so they do not add up.
+ */
 static double both_figures(double a, double b, enum process_column by)
 {
 	if (by == PROCESS_BY_PEAK || ((a < 0 || b < 0) && by != PROCESS_BY_RATE))

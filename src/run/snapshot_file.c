@@ -134,7 +134,8 @@ static bool can_be_reopened(const struct export_format *as)
 }
 
 /* The name first: a narrow screen cuts the folder off. */
-static void saved_line(const struct saving *s, const struct export_format *as, char *msg, size_t cap)
+static void saved_line(
+	const struct saving *s, const struct export_format *as, char *msg, size_t cap)
 {
 	char folder[PATH_MAX];
 

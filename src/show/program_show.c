@@ -39,10 +39,8 @@ static struct tui_missing no_output(const struct options *o)
 		return (struct tui_missing){ "What the program wrote is not in this file.",
 			"heaptop -- COMMAND shows it while the program runs." };
 	if (o->mode != OPTIONS_RUN)
-		return (struct tui_missing){
-			"The program writes to a terminal or file of its own.",
-			"heaptop -- COMMAND shows the output of a program that it starts."
-		};
+		return (struct tui_missing){ "The program writes to a terminal or file of its own.",
+			"heaptop -- COMMAND shows the output of a program that it starts." };
 	return (struct tui_missing){ "The program's output is redirected.",
 		"heaptop -- COMMAND shows it here if it goes to the terminal." };
 }

@@ -22,10 +22,8 @@ static int still_save(void *ctx, const struct tui_shown *shown, char *msg, size_
 
 static const struct tui_missing diff_no_leaks = { "A diff compares call sites, not leak scans.",
 	"heaptop -r FILE shows the leaks of one side." };
-static const struct tui_missing report_no_leaks = {
-	"The leaks of such a file are not read back.",
-	"A recording has them: export as heaptop (x) after a scan (L), or use --record FILE."
-};
+static const struct tui_missing report_no_leaks = { "The leaks of such a file are not read back.",
+	"A recording has them: export as heaptop (x) after a scan (L), or use --record FILE." };
 
 /* A single snapshot, which it takes over; NULL: the failure was printed. */
 static int snapshot_show(struct snapshot *shown, const struct options *o,
