@@ -95,15 +95,19 @@ static struct area *area_free(void)
 	return NULL;
 }
 
-/* False: something is there. Kernels before 4.17 take the address as a wish. */
-static bool map_at(uint64_t at, size_t bytes)
+/* With MAP_FIXED_NOREPLACE, false: something is there. Kernels before 4.17 take the address as a
+ * wish. */
+static bool map(uint64_t at, size_t bytes, int protection, int fixed)
 {
-	long got = call(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+	long got = call(SYS_mmap, (long)at, (long)bytes, protection,
+		MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1);
 
 	if (got > 0 && (uint64_t)got != at)
 		call(SYS_munmap, got, (long)bytes, 0, 0, 0);
-	return (uint64_t)got == at;
+	if ((uint64_t)got != at)
+		return false;
+	call(SYS_prctl, SET_NAME, 0, (long)at, (long)bytes, call_pointer("heaptop"));
+	return true;
 }
 
 /* A hole that the kernel chooses, the highest: where thread stacks fill all that is near, there are
@@ -127,9 +131,8 @@ void *inner_memory_pads(uint64_t start, uint64_t end, size_t bytes)
 	uint64_t at = 0;
 
 	while (a && (place_next(&p, &at) || hole_find(&p, &at))) {
-		if (!map_at(at, p.bytes))
+		if (!map(at, p.bytes, PROT_READ | PROT_WRITE, MAP_FIXED_NOREPLACE))
 			continue;
-		call(SYS_prctl, SET_NAME, 0, (long)at, (long)p.bytes, call_pointer("heaptop"));
 		*a = (struct area){ at, p.bytes, true };
 		return (void *)(uintptr_t)at;
 	}
@@ -144,11 +147,37 @@ static struct area *area_of(const void *pads)
 	return NULL;
 }
 
+/*
+ * Where no memory may become executable that could be written (PR_SET_MDWE, systemd's
+ * MemoryDenyWriteExecute), there may be memory that never could. It takes the place of the other,
+ * and gets its bytes through /proc/self/mem.
+ */
+static long seal_anew(const struct area *a)
+{
+	long kept = call(SYS_mmap, 0, (long)a->bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct entry_memory m;
+	long rc = kept;
+
+	if (kept <= 0)
+		return kept;
+	__builtin_memcpy((void *)kept, (const void *)(uintptr_t)a->at, a->bytes);
+	m = inner_memory_open();
+	if (map(a->at, a->bytes, PROT_READ | PROT_EXEC, MAP_FIXED))
+		rc = m.write(m.of, a->at, (const void *)kept, a->bytes);
+	else
+		rc = -EACCES;
+	inner_memory_close(&m);
+	call(SYS_munmap, kept, (long)a->bytes, 0, 0, 0);
+	return rc;
+}
+
 int inner_memory_seal(void *pads)
 {
 	const struct area *a = area_of(pads);
+	long rc = protect(a->at, a->bytes, PROT_READ | PROT_EXEC);
 
-	return (int)protect(a->at, a->bytes, PROT_READ | PROT_EXEC);
+	return rc == 0 ? 0 : (int)seal_anew(a);
 }
 
 void inner_memory_release(void *pads)

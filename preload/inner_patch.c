@@ -269,7 +269,7 @@ static void jumps_write(bool is_sealed)
 		if (is_sealed && jump_write(&e->patch, &memory))
 			next_bypass(&e->patch);
 		else
-			entry_drop(e, "its code cannot be written");
+			entry_drop(e, refusal = "its code cannot be written");
 	}
 	inner_memory_close(&memory);
 }
