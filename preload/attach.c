@@ -142,13 +142,14 @@ static void identity(struct segment_identity *id)
 }
 
 /* Claims the segment that was prepared for this process. 1: the previous image claimed it, or it
- * exceeds our limits. */
+ * exceeds our limits, for which a viewer that attaches gets -errno. */
 static int claim_whole(struct segment *s, int fd, const char *path)
 {
 	uint32_t prepared = HT_STATE_PREPARED;
+	int rc = segment_map(s, fd);
 
-	if (segment_map(s, fd) != 0)
-		return 1;
+	if (rc != 0)
+		return environment_is_given() ? rc : 1;
 	/* Relaxed: the header was read by edge MAGIC, and only one image claims it. */
 	if (ht_cas_relaxed_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
 		segment_file_dump(s, fd);

@@ -284,9 +284,12 @@ static const char *why_no_segment(int rc)
 		return "the program does not see the segment";
 	case -EMFILE:
 	case -ENFILE:
-		return "the program can open no more files";
+		return "the program can open no more files; raise its limit (prlimit --nofile)";
 	case -ENOMEM:
-		return "the program's limit on its address space leaves no room";
+		return "its limit on address space leaves no room; raise it (prlimit --as)";
+	case -EAGAIN:
+		return "it locks its memory, and may lock no more; raise its limit (prlimit "
+		       "--memlock)";
 	default:
 		return "the segment cannot be mapped";
 	}

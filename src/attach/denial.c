@@ -113,6 +113,9 @@ const char *denial_protection(const char *status, unsigned filters, bool is_root
 		return "it has a shadow stack, which does not let it be called from outside; start "
 		       "it with heaptop, or with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off";
 	*rc = -EPERM;
+	if (strstr(status, "\nSeccomp:\t1\n"))
+		return "it is in seccomp's strict mode, in which it may do nothing that a recorder "
+		       "needs";
 	if (filters > 0 && !is_root)
 		return "it has a seccomp filter, which may kill it for what a recorder needs; run "
 		       "heaptop as root, or start it with heaptop";

@@ -75,15 +75,16 @@ static bool request_write(const struct attach_process *p, const struct ht_attach
 		REQUEST_END - REQUEST_FROM);
 }
 
+/* For good: -EAGAIN and -ERESTART mean something else here. */
 static int refuse_result(struct attach_job *j, const struct ht_attached *a)
 {
+	int rc = a->result < 0 && a->result != -EAGAIN && a->result != -ERESTART ? a->result : -EIO;
 	char why[HT_ATTACHED_WHY];
 
 	if (a->result == -EINPROGRESS)
 		return attach_phase_refuse(j, -EIO, "libheaptop.so has not answered");
 	snprintf(why, sizeof(why), "%.*s", (int)sizeof(a->why) - 1, a->why);
-	return attach_phase_refuse(
-		j, a->result < 0 ? a->result : -EIO, "%s", *why ? why : strerror(-a->result));
+	return attach_phase_refuse(j, rc, "%s", *why ? why : strerror(-a->result));
 }
 
 static int library_ask(struct attach_job *j, struct trace_remote *r, const struct attach_options *o,
@@ -440,6 +441,7 @@ static int jumps_phase(struct attach_job *j, void *ctx)
 	if (rc != 0 && rc != -EAGAIN)
 		attach_phase_refuse(j, rc, "the entries of its functions cannot be patched: %s",
 			rc == -EBUSY	? "they have changed meanwhile"
+			: rc == -EPROTO ? ATTACH_EXECUTED
 			: rc == -ESTALE ? "another heaptop has detached it meanwhile"
 					: strerror(-rc));
 	return rc;

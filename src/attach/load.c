@@ -126,6 +126,11 @@ int attach_load(struct attach_job *j, struct trace_remote *r, const char *librar
 		return attach_phase_refuse(j, rc,
 			"its loader did not load %s in time, and will when it can; try again",
 			library);
+	if (rc == -EMFILE)
+		return attach_phase_refuse(j, rc,
+			"it can open no more files; raise its limit (prlimit --pid %d "
+			"--nofile=N)",
+			(int)j->process.pid);
 	return rc == 0 ? 0
 		       : attach_phase_refuse(j, rc, "%s cannot be loaded: %s", library,
 				 rc == -EFAULT ? "its loader crashed, and was left"

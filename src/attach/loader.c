@@ -104,7 +104,8 @@ bool attach_loader_symbol(
 	if (trace_image_symbol(&p->image, p->libc, name, out))
 		return true;
 	for (size_t n = 0; n < p->image.modules; n++)
-		if (strncmp(trace_image_name(p->image.module[n].map), "libdl", 5) == 0 &&
+		if (!p->image.module[n].apart &&
+			strncmp(trace_image_name(p->image.module[n].map), "libdl", 5) == 0 &&
 			trace_image_symbol(&p->image, &p->image.module[n], name, out))
 			return true;
 	return false;

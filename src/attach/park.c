@@ -115,7 +115,7 @@ static const struct trace_module *allocator_find(const struct attach_process *p)
 	for (size_t i = 0; i < p->image.modules; i++) {
 		const struct trace_module *m = &p->image.module[i];
 
-		if (m != p->libc && m != p->loader && m != p->library &&
+		if (m != p->libc && m != p->loader && m != p->library && !m->apart &&
 			trace_image_symbol(&p->image, m, "malloc", &s))
 			return m;
 	}

@@ -78,7 +78,12 @@ int attach_phase_look(struct attach_job *j)
 {
 	int rc = attach_process_renew(&j->process);
 
-	return rc == 0 ? 0 : attach_phase_refuse(j, rc, "%s", strerror(-rc));
+	if (rc != 0)
+		return attach_phase_refuse(j, rc, "%s", strerror(-rc));
+	/* Its memory is that of the image for which it was opened. */
+	if (!j->process.libc || !j->process.loader)
+		return attach_phase_refuse(j, -ESTALE, ATTACH_EXECUTED);
+	return 0;
 }
 
 static bool is_settled(struct attach_job *j, const struct trace_stop *s)

@@ -31,6 +31,8 @@ int attach_phase_run(struct attach_job *j, int (*what)(struct attach_job *j, voi
 int attach_phase_repeat(
 	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx);
 
+#define ATTACH_EXECUTED "it has executed another program meanwhile (exec); try again"
+
 /* Reads the process's mappings again: before each stop. 0, or -errno with a message. */
 int attach_phase_look(struct attach_job *j);
 /* Stops all threads; a pause begins. 0; -EAGAIN: not all of them in time, or one is in a call that

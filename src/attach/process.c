@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/attach/terms.h"
@@ -14,6 +15,8 @@
 #include "src/trace/borrow.h"
 
 #define LIBRARY_NAME "libheaptop.so"
+#define STARTS	     20u /* looks at a process, until its libc is there */
+#define START_NS     10000000 /* between them */
 
 static bool is_library(const struct trace_map *m)
 {
@@ -23,20 +26,33 @@ static bool is_library(const struct trace_map *m)
 	       strncmp(m->path, ATTACH_MEMFD_PATH, strlen(ATTACH_MEMFD_PATH)) == 0;
 }
 
+static const struct trace_module *loader_find(const struct trace_image *i)
+{
+	struct trace_symbol s;
+
+	for (size_t n = 0; n < i->modules; n++)
+		if (trace_image_symbol(i, &i->module[n], "_r_debug", &s) &&
+			trace_image_symbol(i, &i->module[n], "__tls_get_addr", &s))
+			return &i->module[n];
+	return NULL;
+}
+
 static void modules_name(struct attach_process *p)
 {
 	struct trace_symbol s;
 
-	p->libc = p->loader = p->threads = p->library = NULL;
+	p->libc = p->threads = p->library = NULL;
 	p->at = 0;
+	p->loader = loader_find(&p->image);
+	if (p->loader)
+		trace_image_set_apart(&p->image, p->loader);
 	for (size_t n = 0; n < p->image.modules; n++) {
 		const struct trace_module *m = &p->image.module[n];
 
+		if (m == p->loader || m->apart)
+			continue;
 		if (!p->libc && trace_image_symbol(&p->image, m, "gnu_get_libc_version", &s))
 			p->libc = m;
-		else if (!p->loader && trace_image_symbol(&p->image, m, "_r_debug", &s) &&
-			 trace_image_symbol(&p->image, m, "__tls_get_addr", &s))
-			p->loader = m;
 		else if (strncmp(trace_image_name(m->map), "libpthread", 10) == 0)
 			p->threads = m;
 		else if (is_library(m->map)) {
@@ -86,7 +102,7 @@ static int understand(struct attach_process *p, char *message)
 	return 0;
 }
 
-int attach_process_open(struct attach_process *p, pid_t pid, char *message)
+static int open_now(struct attach_process *p, pid_t pid, char *message)
 {
 	int rc;
 
@@ -104,6 +120,19 @@ int attach_process_open(struct attach_process *p, pid_t pid, char *message)
 		rc = understand(p, message);
 	if (rc != 0)
 		attach_process_close(p);
+	return rc;
+}
+
+/* One that has just been executed gets its libc from the loader within moments. */
+int attach_process_open(struct attach_process *p, pid_t pid, char *message)
+{
+	const struct timespec pause = { .tv_nsec = START_NS };
+	int rc = open_now(p, pid, message);
+
+	for (unsigned n = 0; rc == -ENOTSUP && n < STARTS; n++) {
+		nanosleep(&pause, NULL);
+		rc = open_now(p, pid, message);
+	}
 	return rc;
 }
 

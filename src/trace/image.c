@@ -219,6 +219,46 @@ const struct trace_module *trace_image_module(const struct trace_image *i, uint6
 	return NULL;
 }
 
+/* ---- lists of the loader ---- */
+
+#define LISTED_MAX 16384u
+
+struct link {
+	uint64_t bias, name, dynamic, next;
+};
+
+static struct trace_module *module_at(struct trace_image *i, uint64_t at)
+{
+	for (size_t n = 0; n < i->modules; n++)
+		if (at >= i->module[n].start && at < i->module[n].end)
+			return &i->module[n];
+	return NULL;
+}
+
+/* In an incomplete list no module is apart, or all would seem to be. */
+void trace_image_set_apart(struct trace_image *i, const struct trace_module *loader)
+{
+	struct trace_symbol debug;
+	struct trace_module *m;
+	struct link link;
+	unsigned listed = 0;
+	uint64_t at;
+
+	if (!trace_image_symbol(i, loader, "_r_debug", &debug) || !get(i, debug.at + 8, &at, 8) ||
+		at == 0)
+		return;
+	for (size_t n = 0; n < i->modules; n++)
+		i->module[n].apart = true;
+	for (; at != 0 && listed < LISTED_MAX && get(i, at, &link, sizeof(link)); listed++) {
+		m = module_at(i, link.dynamic);
+		if (m)
+			m->apart = false;
+		at = link.next;
+	}
+	for (size_t n = 0; n < i->modules && at != 0; n++)
+		i->module[n].apart = false;
+}
+
 /* ---- symbols ---- */
 
 static uint32_t gnu_hash(const char *name)

@@ -29,6 +29,7 @@ struct trace_module {
 	uint64_t bias; /* what is added to the addresses in its file */
 	uint64_t symbols, strings, hash; /* addresses; 0: it has none */
 	uint64_t frames; /* .eh_frame_hdr; 0: none */
+	bool apart; /* see trace_image_set_apart */
 	const struct trace_map *map; /* the first */
 };
 
@@ -57,6 +58,11 @@ bool trace_image_symbol(const struct trace_image *i, const struct trace_module *
 /* The same, after the first `skip` of this name: symbols have versions. */
 bool trace_image_version(const struct trace_image *i, const struct trace_module *m,
 	const char *name, unsigned skip, struct trace_symbol *out);
+/*
+ * Marks the modules that the loader has listed apart from the program (dlmopen, LD_AUDIT), with a
+ * libc of their own: those that are not in the list of its _r_debug. Source: link.h.
+ */
+void trace_image_set_apart(struct trace_image *i, const struct trace_module *loader);
 /* The last part of a path. */
 const char *trace_image_name(const struct trace_map *m);
 

@@ -4,6 +4,7 @@
 (targets/attach_*.c) check themselves all the time; a row attaches and detaches, compares what of the process must be the
 same, and the figures with the program's own."""
 
+import ctypes
 import os
 import random
 import subprocess
@@ -18,6 +19,7 @@ from tight import as_nobody, can_mount
 
 PLUGIN = os.path.join(TARGETS, "plugin", "one.so")
 JEMALLOC_INSIDE = os.path.join(B, "tests", "faults", "targets", "inner", "attach_threads")
+PR_GET_MDWE = 66
 BEFORE = "before attach"  # in the name of each site of older blocks
 
 
@@ -460,6 +462,62 @@ def not_dumpable():
             program.goes_on()
             end(program.pid, HEAPTOP_DIR=folder)
             same.check()
+
+
+def is_recorded(program):
+    """It is recorded, and stands as before at the end."""
+    cycles(program, times(2, 100))
+    begin(program.pid)
+    program.goes_on(4)
+    allocs = total(of_program(watched(program.pid), "page_allocate"), "allocs")
+    check(allocs >= 16, "only %d blocks are recorded" % allocs)
+    end(program.pid)
+
+
+@row("G27", "the loader has a second libc, apart from the program (dlmopen): its dlopen or its malloc is taken for the program's")
+def second_libc():
+    with running("attach_strict", "apart") as program:
+        libcs = run(["grep", "-c", "r-xp.*libc.so.6", "/proc/%d/maps" % program.pid]).stdout
+        check_equal(int(libcs), 2, "libcs")
+        is_recorded(program)
+
+
+@row("G28", "what could be written may not become executable: the memory of the jumps cannot be made")
+def write_or_execute():
+    if ctypes.CDLL(None).prctl(PR_GET_MDWE, 0, 0, 0, 0) < 0:
+        raise Skip("this kernel has no PR_SET_MDWE")
+    with running("attach_strict", "written") as program:
+        is_recorded(program)
+
+
+@row("G29", "a limit of the program leaves no room: the refusal has another reason, or no remedy, or waits for its time to be over")
+def limits():
+    page_reachable()
+    for what, says in (("space", "address space leaves no room; raise it (prlimit --as)"), ("locked", "(prlimit --memlock)"),
+                       ("files", "open no more files; raise its limit (prlimit --pid ")):
+        with running("attach_strict", what) as program:
+            same = Same(program.pid)
+            refused(program.pid, says=says)
+            program.goes_on()
+            same.check()
+
+
+@row("G30", "no executable file may be made in memory (vm.memfd_noexec): the library cannot be handed over")
+def not_executable():
+    """A container's own setting, in a program that cannot see the library's file. Such a file can still be mapped."""
+    can_mount()
+    setting = "/proc/sys/vm/memfd_noexec"
+    if not os.path.exists(setting):
+        raise Skip("this kernel has no vm.memfd_noexec")
+    script = 'echo 2 >%s; mount -t tmpfs none "$0"; exec "$@"' % setting
+    hidden = ["unshare", "-m", "--pid", "--fork", "--mount-proc", "sh", "-ec", script, os.path.dirname(os.path.realpath(HEAPTOP))]
+    copy = "/tmp/attach_threads-%d" % os.getpid()
+    run(["cp", fault_target("attach_threads"), copy])
+    try:
+        with running("attach_threads", 2, "idle", prefix=hidden, instead=copy, is_forked=True) as program:
+            cycles(program, times(2, 100))
+    finally:
+        os.unlink(copy)
 
 
 def tracer(pid):

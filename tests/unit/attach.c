@@ -400,6 +400,54 @@ TEST(a_forked_child_is_left_on_its_own)
 	report("a forked child");
 }
 
+/* Executes another program when it is told to. */
+static void in_loops_then_exec(void)
+{
+	if (shared->argument[0])
+		execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+	in_loops();
+}
+
+/* Called between two stops. */
+static bool execute_now(void *ctx, const char *text)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	uint64_t until = clock_monotonic_ns() + PATIENCE;
+	char path[32], to[64] = "";
+	const pid_t *pid = ctx;
+
+	shared->argument[0] = 1;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)*pid);
+	while (!strstr(to, "sleep") && clock_monotonic_ns() < until) {
+		ssize_t n = readlink(path, to, sizeof(to) - 1);
+
+		to[n > 0 ? n : 0] = '\0';
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+TEST(one_that_executes_another_program_meanwhile_is_told_of)
+{
+	pid_t pid = start(in_loops_then_exec);
+	struct attach_options o = { .library = library,
+		.segment = "segment",
+		.timeout_ns = TIMEOUT_NS,
+		.progress = execute_now,
+		.ctx = &pid };
+	struct attach_pauses p;
+
+	CHECK(await_rounds(1));
+	CHECK_INT(attach_begin(pid, &o, &p, message), -ESTALE);
+	CHECK(strstr(message, "executed another program") != NULL);
+	CHECK_INT(attach_state_of(pid), ATTACH_NONE);
+	CHECK_INT(begin(pid), 0);
+	CHECK_INT(end(pid), 0);
+	report("a program that calls exec");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 TEST(what_cannot_be_attached_to_is_said)
 {
 	int status;
@@ -435,6 +483,7 @@ int main(void)
 	RUN(a_thread_that_the_loader_may_wait_for_is_not_used);
 	RUN(a_constructor_that_waits_for_a_thread_gets_what_it_waits_for);
 	RUN(a_forked_child_is_left_on_its_own);
+	RUN(one_that_executes_another_program_meanwhile_is_told_of);
 	RUN(what_cannot_be_attached_to_is_said);
 	return check_end();
 }

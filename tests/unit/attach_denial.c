@@ -126,6 +126,9 @@ TEST(what_protects_a_process_that_may_be_traced)
 	CHECK(denial_protection("Name:\ta\n", 1, true, &rc) == NULL);
 	CHECK(strstr(denial_protection("Name:\ta\n", 1, false, &rc), "seccomp") != NULL);
 	CHECK_INT(rc, -EPERM);
+	CHECK(strstr(denial_protection("Name:\ta\nSeccomp:\t1\n", 0, true, &rc), "strict") != NULL);
+	CHECK_INT(rc, -EPERM);
+	CHECK(denial_protection("Name:\ta\nSeccomp:\t2\n", 1, true, &rc) == NULL);
 }
 
 int main(void)
