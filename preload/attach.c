@@ -193,6 +193,18 @@ static void events_inherit(struct segment_identity *id, const struct ht_header *
 		id->events_wait = now + HT_RING_WAIT_NS;
 }
 
+/* The process of the segment that is named was attached to, and is no more: whoever inherits this
+ * environment is to run as if that had never been. `h`: NULL: the segment is gone. */
+static bool is_over(const struct ht_header *h)
+{
+	const char *attached = environment_variable("HEAPTOP_ATTACHED");
+
+	if (!attached || environment_is_given())
+		return false;
+	return !h || (ht_load_acquire_32(&h->state) == HT_STATE_STOPPED && /* WHY */
+			     strcmp(h->why, HT_WHY_DETACHED) == 0);
+}
+
 /* Checks the segment that a viewer names. 0: it is for this image, and mapped; 1: create another,
  * in the same launch and of the same depth; -ECANCELED: create none; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
@@ -203,8 +215,12 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 	int rc;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT && is_over(NULL) ? -ECANCELED : -errno;
 	rc = segment_file_is_ours((int)fd) ? segment_map_header(s, (int)fd) : -EPERM;
+	if (rc == 0 && is_over(s->header)) {
+		segment_unmap(s);
+		rc = -ECANCELED;
+	}
 	if (rc == 0) {
 		bool ours = s->header->pid == id->pid &&
 			    s->header->start_ticks == id->start_ticks &&

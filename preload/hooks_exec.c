@@ -33,7 +33,7 @@ struct variable {
 	bool adds;
 };
 
-#define MADE 6u
+#define MADE 7u
 static void variables_list(struct variable out[MADE], const char *preload)
 {
 	const struct ht_attached *a = &heaptop_attached;
@@ -45,6 +45,7 @@ static void variables_list(struct variable out[MADE], const char *preload)
 	out[3] = (struct variable){ "HEAPTOP_ALLOCATORS=", a->allocators, false };
 	out[4] = (struct variable){ "HEAPTOP_FOLLOW=", a->follow ? "" : "0", false };
 	out[5] = (struct variable){ "HEAPTOP_FREES=", a->free_stacks ? "1" : "", false };
+	out[6] = (struct variable){ "HEAPTOP_ATTACHED=", "1", false };
 }
 
 static bool begins(const char *text, const char *name)

@@ -3,6 +3,7 @@
 """heaptop -a on programs that were not started under it: how they are named, what is recorded, how they are
 left, and what is shown of those that cannot be attached to."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -206,6 +207,42 @@ def many_children():
     check(b"detached from 35 processes: " in err, err)
     check_left(asked)
     asked.end()
+
+
+def shell_says(shell, command):
+    """The line that it answers."""
+    shell.stdin.write(command.encode() + b"\n")
+    shell.stdin.flush()
+    return shell.stdout.readline().decode().strip()
+
+
+@case("the end detaches from what the program has executed meanwhile, and what that executes then is not recorded")
+def executed_left():
+    shell = subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(),
+                             start_new_session=True)
+    mapped = "grep -c %s /proc/self/maps" % os.path.basename(segments)
+    try:
+        check_equal(shell_says(shell, mapped), "0", "segments in what it executes before")
+        started = viewer("-b", "-d", "0.1", "--attach-timeout", "60s", "-a", shell.pid)
+        wait_line(started, "running")
+        check(int(shell_says(shell, mapped)) > 0, "what it executes is not recorded")
+        inner = int(shell_says(shell, "exec 3>&1; sh -c 'echo $$; exec sh'"))
+        check(int(shell_says(shell, "grep -c %s /proc/$$/maps" % os.path.basename(segments))) > 0, "nor is the inner shell")
+        started.send_signal(signal.SIGTERM)
+        _, err = started.communicate(timeout=60)
+        check(b"detached from 2 processes: " in err, err)
+        for pid in (shell.pid, inner):
+            with open("/proc/%d/maps" % pid, encoding="utf-8") as f:
+                check(os.path.basename(segments) not in f.read(), "a segment is still mapped by %d" % pid)
+        check_equal(shell_says(shell, mapped), "0", "segments in what the inner shell executes afterwards")
+        check_equal(segment_files(), [], "segments left")
+        shell.stdin.write(b"exit 5\n")
+        shell.stdin.close()
+        check_equal(shell.wait(60), 5, "the end")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
 
 
 def play(text, *arguments, programs=()):
