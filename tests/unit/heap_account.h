@@ -129,6 +129,17 @@ static void brk_take(void)
 		slots[1][i] = realloc(slots[1][i], 3000 + i);
 }
 
+/* What brk has given becomes three mappings side by side, as it does in a forked child that grows. */
+static void heap_split(void)
+{
+	uintptr_t middle;
+
+	for (unsigned i = 0; i < 300; i++)
+		slots[1][i] = realloc(slots[1][i], 2000 + i);
+	middle = (uintptr_t)slots[1][150] & ~(uintptr_t)4095;
+	CHECK(madvise((void *)middle, 8192, MADV_DONTFORK) == 0);
+}
+
 /* Memory of the program's own right below a chunk with a mapping, as much as fits there: the kernel
  * makes one mapping of both, which does not begin with the chunk. Returns how much. */
 static size_t underlay_of(uintptr_t chunk)
@@ -199,7 +210,7 @@ static int child(const char *what, int account_fd, int ready_fd)
 {
 	struct account *a =
 		mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE, MAP_SHARED, account_fd, 0);
-	unsigned threads = strcmp(what, "one") == 0 ? 0 : THREADS;
+	unsigned threads = strcmp(what, "one") == 0 || strcmp(what, "split") == 0 ? 0 : THREADS;
 	pthread_t thread[THREADS];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -208,6 +219,8 @@ static int child(const char *what, int account_fd, int ready_fd)
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	if (strcmp(what, "brk") == 0)
 		brk_take();
+	if (strcmp(what, "split") == 0)
+		heap_split();
 	for (uintptr_t i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, work, (void *)i);
 	for (unsigned i = 0; i < ENDING && i < threads; i++)

@@ -75,6 +75,11 @@ TEST(hole_in_brk)
 	walk("brk", 3);
 }
 
+TEST(heap_in_several_mappings)
+{
+	walk("split", 1);
+}
+
 static unsigned readings;
 
 ssize_t __real_pread(int fd, void *to, size_t bytes, off_t at);
@@ -154,6 +159,7 @@ int main(int argc, char **argv)
 	RUN(one_thread);
 	RUN(threads);
 	RUN(hole_in_brk);
+	RUN(heap_in_several_mappings);
 	RUN(chunk_above_other_memory);
 	RUN(anything);
 	return check_end();

@@ -145,20 +145,43 @@ static bool rows_walk(struct walk *w, uint64_t start, uint64_t top, uint64_t lim
 	return state == ROW_TOP;
 }
 
+static bool is_heap(const struct leak_map *m)
+{
+	return m->inode == 0 && !m->shared && m->readable && m->writable;
+}
+
+/* The mapping of `addr`, with those that adjoin it: in a forked child the kernel does not merge
+ * what brk adds with what was there before. */
+static bool heap_around(const struct leak_space *s, uint64_t addr, struct leak_range *out)
+{
+	const struct leak_map *m = leak_space_map(s, addr), *first = m, *last = m;
+
+	if (!m)
+		return false;
+	while (first > s->map && first[-1].end == first->start && is_heap(&first[-1]))
+		first--;
+	while (last + 1 < s->map + s->maps && last[1].start == last->end && is_heap(&last[1]))
+		last++;
+	*out = (struct leak_range){ first->start, last->end };
+	return true;
+}
+
 static void main_walk(struct walk *w, const struct leak_glibc_arena *a)
 {
-	const struct leak_map *m = leak_space_map(w->space, a->top);
+	struct leak_range heap;
 
 	if (a->system_bytes == 0)
 		return; /* it was never used */
-	if (!m || (a->has_parameters && a->brk_start >= m->start &&
-			  rows_walk(w, a->brk_start, a->top, m->end))) {
-		w->result->whole &= m != NULL;
+	if (!heap_around(w->space, a->top, &heap)) {
+		w->result->whole = false;
 		return;
 	}
+	if (a->has_parameters && a->brk_start >= heap.start &&
+		rows_walk(w, a->brk_start, a->top, heap.end))
+		return;
 	/* Its heap continues elsewhere: brk could not grow. */
 	w->result->whole = false;
-	rows_walk(w, m->start, a->top, m->end);
+	rows_walk(w, leak_space_map(w->space, a->top)->start, a->top, heap.end);
 }
 
 /* ---- other arenas ---- */
