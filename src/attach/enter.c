@@ -28,6 +28,7 @@
 #define CAUGHT_POLL_NS 200000
 #define REST_NS	       1000000 /* after a thread that could not be used; each time twice as long */
 #define REST_MOST      100000000
+#define USABLE_AWAITED "none of its threads can be used now; waiting for one"
 #define LOADER_AWAITED "perhaps awaited by the loader, which is at work"
 #define UNPARK_NS      UINT64_C(5000000000) /* to take the jumps out, when time is over */
 
@@ -333,7 +334,7 @@ static void caught_wait(struct attach_job *j, const struct entering *e, uint64_t
 /* The jumps were taken out for a thread that could not be used after all. */
 static int park_again(struct attach_job *j, struct entering *e)
 {
-	int rc = e->park.armed ? 0 : attach_phase_repeat(j, park_phase, e);
+	int rc = e->park.armed ? 0 : attach_phase_await(j, USABLE_AWAITED, park_phase, e);
 
 	return rc == -ETIMEDOUT ? -EAGAIN : rc;
 }
@@ -380,7 +381,7 @@ static int enter_by_malloc(struct attach_job *j, struct entering *e)
 	int rc = attach_park_begin(&e->park);
 
 	if (rc == 0)
-		rc = attach_phase_repeat(j, park_phase, e);
+		rc = attach_phase_await(j, USABLE_AWAITED, park_phase, e);
 	if (rc == -ETIMEDOUT)
 		attach_phase_refuse(j, rc,
 			"none of its threads could be used in time (--attach-timeout; the last "
@@ -453,7 +454,7 @@ int attach_enter_jumps(struct attach_job *j)
 	int rc = a ? 0 : -ENOMEM;
 
 	if (rc == 0)
-		rc = attach_phase_repeat(j, jumps_phase, a);
+		rc = attach_phase_await(j, "waiting for threads to leave malloc", jumps_phase, a);
 	if (rc == -ETIMEDOUT)
 		attach_phase_refuse(j, rc,
 			"its threads could not be stopped all at once outside of the functions "

@@ -57,8 +57,8 @@ int attach_phase_run(struct attach_job *j, int (*what)(struct attach_job *j, voi
 	return r.rc;
 }
 
-int attach_phase_repeat(
-	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx)
+int attach_phase_await(struct attach_job *j, const char *awaited,
+	int (*what)(struct attach_job *j, void *ctx), void *ctx)
 {
 	struct timespec pause = { .tv_nsec = AGAIN_NS };
 
@@ -69,9 +69,18 @@ int attach_phase_repeat(
 			return rc;
 		if (clock_monotonic_ns() > j->until_ns)
 			return -ETIMEDOUT;
+		rc = awaited ? attach_phase_tell(j, "%s", awaited) : 0;
+		if (rc != 0)
+			return rc;
 		nanosleep(&pause, NULL);
 		pause.tv_nsec = pause.tv_nsec * 2 < AGAIN_MOST ? pause.tv_nsec * 2 : AGAIN_MOST;
 	}
+}
+
+int attach_phase_repeat(
+	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx)
+{
+	return attach_phase_await(j, NULL, what, ctx);
 }
 
 int attach_phase_look(struct attach_job *j)

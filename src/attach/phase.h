@@ -30,6 +30,9 @@ int attach_phase_run(struct attach_job *j, int (*what)(struct attach_job *j, voi
 /* Repeats a phase while it returns -EAGAIN, for as long as there is time: -ETIMEDOUT then. */
 int attach_phase_repeat(
 	struct attach_job *j, int (*what)(struct attach_job *j, void *ctx), void *ctx);
+/* The same, and says meanwhile what is awaited. -ECANCELED if the caller gives up. */
+int attach_phase_await(struct attach_job *j, const char *awaited,
+	int (*what)(struct attach_job *j, void *ctx), void *ctx);
 
 #define ATTACH_EXECUTED "it has executed another program meanwhile (exec); try again"
 

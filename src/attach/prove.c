@@ -122,6 +122,14 @@ static bool has_room(const struct attach_process *p, const struct user_regs_stru
 	return own_stack(p, regs) >= need;
 }
 
+/* NULL: it has room. */
+static const char *room_judge(const struct attach_process *p, const struct user_regs_struct *regs)
+{
+	if (own_stack(p, regs) == 0)
+		return "on a stack that is not its own";
+	return has_room(p, regs) ? NULL : "with a small stack";
+}
+
 /* Whether a handler, by the kernel's frame for it, is on the stack of what it interrupted. */
 static bool is_same_stack(const struct trace_frame *f, size_t n, size_t count)
 {
@@ -302,8 +310,9 @@ const char *attach_prove(const struct attach_prove *p, const struct trace_thread
 
 	if ((long)t->regs.orig_rax < 0 || !attach_process_is_libc(p->process, t->regs.rip))
 		return "not waiting";
-	if (!has_room(p->process, &t->regs))
-		return "with a small stack";
+	why = room_judge(p->process, &t->regs);
+	if (why)
+		return why;
 	trace_unwind(&u, &p->process->image, &t->regs, f, FRAMES_MAX);
 	why = inner_judge(p, f, 0, u.count, &n);
 	if (!why && !u.whole)
@@ -314,10 +323,11 @@ const char *attach_prove(const struct attach_prove *p, const struct trace_thread
 const char *attach_prove_entry(const struct attach_prove *p, const struct user_regs_struct *regs)
 {
 	struct trace_frame f[FRAMES_MAX];
+	const char *why = room_judge(p->process, regs);
 	struct trace_unwound u;
 
-	if (!has_room(p->process, regs))
-		return "with a small stack";
+	if (why)
+		return why;
 	trace_unwind(&u, &p->process->image, regs, f, FRAMES_MAX);
 	return u.whole ? outer_judge(p, f, 1, u.count) : "with a stack that cannot be followed";
 }
