@@ -107,6 +107,15 @@ static int load_from_memory(struct attach_job *j, struct trace_remote *r, const 
 	return rc;
 }
 
+/* Whether it can open a file by /proc/self/fd. */
+static bool has_proc(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/proc/uptime", (int)proc_memory_tid(pid));
+	return access(path, F_OK) == 0;
+}
+
 int attach_load(struct attach_job *j, struct trace_remote *r, const char *library)
 {
 	int rc = -ENOEXEC;
@@ -117,6 +126,10 @@ int attach_load(struct attach_job *j, struct trace_remote *r, const char *librar
 		rc = load_from(j, r, library);
 	if (rc == -ENOEXEC)
 		rc = load_from_memory(j, r, library);
+	if (rc == -ENOEXEC && !has_proc(j->process.pid))
+		return attach_phase_refuse(j, rc,
+			"its root (chroot) has no /proc, by which it is given %s; mount it there",
+			library);
 	if (rc == -ENOEXEC)
 		return attach_phase_refuse(j, rc,
 			"its loader refuses %s (no room for thread-local data, or it may "

@@ -11,7 +11,7 @@
 
 struct attach_options {
 	const char *library; /* path of libheaptop.so, as we see it */
-	const char *segment; /* path of the segment prepared for it, as we see it */
+	const char *segment; /* path of the segment prepared for it, as the process sees it */
 	const char *allocators; /* as --allocators; NULL: none given */
 	bool follow; /* children, too */
 	bool free_stacks; /* frees take their stacks */

@@ -69,8 +69,7 @@ static void pauses_add(struct snap_attach *to, const struct attach_pauses *p)
 static struct prepared *segment_make(const struct attachment *a, pid_t pid, char *message)
 {
 	const struct prepared *first = a->count ? a->member[0].prepared : NULL;
-	struct prepared *p = first ? prepare_segment_beside(first, a->options->depth, message)
-				   : prepare_segment(a->options->depth, message);
+	struct prepared *p = prepare_segment_for(pid, first, a->options->depth, message);
 	int rc;
 
 	if (!p)
@@ -136,7 +135,7 @@ static int attach(const struct attachment *a, pid_t pid, const struct prepared *
 	const struct options *o = a->options;
 	struct attach_progress progress;
 	struct attach_options options = { .library = a->library,
-		.segment = prepare_path(p),
+		.segment = prepare_path_inside(p),
 		.allocators = launch_environment_allocators(o),
 		.follow = o->follow == OPTIONS_FOLLOW_DEFAULT || o->follow == OPTIONS_FOLLOW_YES,
 		.free_stacks = o->free_stacks,

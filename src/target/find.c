@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "src/proc/proc.h"
 #include "src/target/executable.h"
+#include "src/target/places.h"
 #include "src/target/privilege.h"
 #include "src/target/user.h"
 #include "src/util/text.h"
@@ -269,6 +270,7 @@ int target_find(pid_t pid, struct target_segment *out, char *message)
 	bool starting;
 	int rc;
 
+	places_add(pid);
 	do {
 		/* Read first: the start may end while we search for the segment. */
 		starting = is_starting(pid);

@@ -21,6 +21,7 @@
 #include "shm/directories.h"
 #include "shm/segment.h"
 #include "src/proc/proc.h"
+#include "src/target/places.h"
 #include "src/util/clock.h"
 #include "src/util/error_hint.h"
 #include "src/util/strbuf.h"
@@ -28,7 +29,8 @@
 
 struct prepared {
 	struct segment segment;
-	char path[256];
+	char path[256], inside[256];
+	pid_t reader; /* the process that must see it; 0: it inherits our root */
 	uint64_t family, name;
 	unsigned depth;
 	enum segment_size size;
@@ -180,8 +182,50 @@ static int create_in(void *ctx, const char *directory)
 	return rc;
 }
 
-static struct prepared *prepare_of(
-	const struct prepared *first, unsigned depth, enum segment_size size, char *message)
+static void uncreate(struct prepared *p, bool remove)
+{
+	if (!p->beside)
+		end_now(p->segment.header);
+	segment_unmap(&p->segment);
+	close(p->fd);
+	if (remove)
+		unlink(p->path);
+}
+
+/* Whether the process finds the same file under this path. */
+static bool is_seen(const struct prepared *p)
+{
+	struct stat own, its;
+	char there[sizeof(p->path) + 32];
+
+	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)proc_memory_tid(p->reader), p->path);
+	return fstat(p->fd, &own) == 0 && stat(there, &its) == 0 && own.st_dev == its.st_dev &&
+	       own.st_ino == its.st_ino;
+}
+
+static int create_seen(struct prepared *p)
+{
+	int rc = directories_try(prepare_variable, create_in, p);
+
+	if (rc == 0)
+		strcpy(p->inside, p->path);
+	if (p->reader == 0 || (rc == 0 && is_seen(p)))
+		return rc;
+	if (rc == 0)
+		uncreate(p, true);
+	places_add(p->reader);
+	rc = places_try(p->reader, create_in, p);
+	if (rc == 0 && !places_inside(p->path, p->inside, sizeof(p->inside))) {
+		uncreate(p, true);
+		rc = -ENAMETOOLONG;
+	}
+	if (rc == -ENOENT)
+		place_say(p, "the program's root", rc);
+	return rc;
+}
+
+static struct prepared *prepare_of(pid_t reader, const struct prepared *first, unsigned depth,
+	enum segment_size size, char *message)
 {
 	struct prepared *p = calloc(1, sizeof(*p));
 	uint64_t random[2];
@@ -193,7 +237,8 @@ static struct prepared *prepare_of(
 		p->beside = first != NULL;
 		p->depth = depth;
 		p->size = size;
-		rc = directories_try(prepare_variable, create_in, p);
+		p->reader = reader;
+		rc = create_seen(p);
 	} else if (p) {
 		rc = -errno;
 	}
@@ -209,22 +254,28 @@ static struct prepared *prepare_of(
 
 struct prepared *prepare_segment(unsigned depth, char *message)
 {
-	return prepare_of(NULL, depth, SEGMENT_FULL, message);
+	return prepare_of(0, NULL, depth, SEGMENT_FULL, message);
 }
 
 struct prepared *prepare_segment_narrow(unsigned depth, char *message)
 {
-	return prepare_of(NULL, depth, SEGMENT_NARROW, message);
+	return prepare_of(0, NULL, depth, SEGMENT_NARROW, message);
 }
 
-struct prepared *prepare_segment_beside(const struct prepared *first, unsigned depth, char *message)
+struct prepared *prepare_segment_for(
+	pid_t pid, const struct prepared *first, unsigned depth, char *message)
 {
-	return prepare_of(first, depth, SEGMENT_FULL, message);
+	return prepare_of(pid, first, depth, SEGMENT_FULL, message);
 }
 
 const char *prepare_path(const struct prepared *p)
 {
 	return p->path;
+}
+
+const char *prepare_path_inside(const struct prepared *p)
+{
+	return p->inside;
 }
 
 uint64_t prepare_family(const struct prepared *p)
@@ -336,11 +387,6 @@ void prepare_end(struct prepared *p, bool remove)
 {
 	if (!p)
 		return;
-	if (!p->beside)
-		end_now(p->segment.header);
-	segment_unmap(&p->segment);
-	close(p->fd);
-	if (remove)
-		unlink(p->path);
+	uncreate(p, remove);
 	free(p);
 }

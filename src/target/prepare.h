@@ -17,10 +17,13 @@ const char *prepare_variable(const char *name);
 struct prepared *prepare_segment(unsigned depth, char *message);
 /* The same for a 32-bit program. */
 struct prepared *prepare_segment_narrow(unsigned depth, char *message);
-/* A further one of the same family. */
-struct prepared *prepare_segment_beside(
-	const struct prepared *first, unsigned depth, char *message);
+/* For a process that runs, in a directory that it sees. `first`: NULL, or one of the same family.
+ */
+struct prepared *prepare_segment_for(
+	pid_t pid, const struct prepared *first, unsigned depth, char *message);
 const char *prepare_path(const struct prepared *p);
+/* The same as the process that it was made for sees it. */
+const char *prepare_path_inside(const struct prepared *p);
 /* The number of this launch, which is also in the segments of all its children. */
 uint64_t prepare_family(const struct prepared *p);
 /* Assigns it to a process, before that calls exec. 0 or -errno. */

@@ -20,6 +20,7 @@
 #include "shm/directories.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
+#include "src/target/places.h"
 #include "src/target/prepare.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
@@ -281,7 +282,7 @@ static void images_settle(struct found *f)
 /* 0 or -errno; the caller frees f->items either way. */
 static int found_gather(struct found *f)
 {
-	const char *dirs[DIRECTORIES_MAX];
+	const char *dirs[DIRECTORIES_MAX], *places[PLACES_MAX];
 	unsigned count = directories_list(prepare_variable, dirs), failed = 0;
 	int err, last = 0;
 
@@ -295,6 +296,9 @@ static int found_gather(struct found *f)
 	/* One directory that the library could not have used either must not hide the other. */
 	if (failed == count)
 		return last;
+	count = places_list(places);
+	for (unsigned i = 0; i < count; i++)
+		(void)directory_take(f, places[i]);
 	if (f->count)
 		qsort(f->items, f->count, sizeof(*f->items), segment_order);
 	images_settle(f);

@@ -7,12 +7,15 @@ same, and the figures with the program's own."""
 import ctypes
 import os
 import random
+import shutil
+import signal
 import subprocess
+import tempfile
 import time
 
-from rows import fault_target, rounds, row, run_rows, times
+from rows import deadline, fault_target, rounds, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, TARGETS, Skip, allocator, check, check_equal, environment, frames_of, heap_sites, need,
-                     run, scratch, segments, total, wait_for)
+                     run, scratch, segment_files, segments, total, wait_for)
 from attached_programs import Page, Same, begin, check_image, check_nothing_left, cycles, end, refused, running, watched
 from sides import children_of
 from tight import as_nobody, can_mount
@@ -313,6 +316,22 @@ def refused_unprovable():
             cycles(program, times(3, 200))
 
 
+@row("G20a", "while no thread can be used at all, the viewer says nothing, and a signal does not end it")
+def waits_audibly():
+    with running("attach_handler", "alone") as program:
+        same = Same(program.pid)
+        with subprocess.Popen([HEAPTOP, "-b", "-n", "1", "--attach-timeout", "1h", "-a", str(program.pid)], env=environment(),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
+            line = viewer.stderr.readline()
+            check(b"attaching to process %d: none of its threads can be used now" % program.pid in line, line)
+            viewer.send_signal(signal.SIGINT)
+            _, err = deadline.finish(viewer, 60)
+            check_equal(viewer.returncode, 125, "status")
+            check(b"was given up: it is as it was" in err, err)
+        program.goes_on()
+        same.check()
+
+
 @row("G21", "children of an attached program, and what they execute, are not recorded as those of a launched one")
 def children_recorded():
     with running("attach_prefork", 2) as program:
@@ -397,6 +416,16 @@ def same_sites():
     check_equal(len(attached), len(launched), "sites")
 
 
+def is_recorded(program):
+    """It is recorded, and stands as before at the end."""
+    cycles(program, times(2, 100))
+    begin(program.pid)
+    program.goes_on(4)
+    allocs = total(of_program(watched(program.pid), "page_allocate"), "allocs")
+    check(allocs >= 16, "only %d blocks are recorded" % allocs)
+    end(program.pid)
+
+
 # ---- users and containers -------------------------------------------------------------------------
 
 def page_reachable():
@@ -437,6 +466,62 @@ def containers():
             cycles(program, times(2, 100))
 
 
+OWN_MEMORY = 'mount -t tmpfs none /dev/shm; exec "$@"'
+
+
+@row("G24a", "a container has a /dev/shm of its own: the segment is not seen there, or not found by later viewers")
+def own_memory():
+    can_mount()
+    page_reachable()
+    for what, flags in CONTAINERS.items():
+        if "-m" not in flags:
+            continue
+        prefix = ["unshare", *flags, "sh", "-ec", OWN_MEMORY, "sh"]
+        with running("attach_strict", "plain", prefix=prefix, is_forked="--fork" in flags) as program:
+            root = "/proc/%d/root/dev/shm" % program.pid
+            is_recorded(program)
+            begin(program.pid)
+            check_equal(len(os.listdir(root)), 1, "segments there")
+            end(program.pid)
+            check_equal(os.listdir(root), [], "files left in %s" % what)
+            check_equal(segment_files(), [], "segments left here")
+
+
+def root_make(root, program):
+    """A folder with a program and its libraries, and no more."""
+    for folder in ("dev/shm", "proc", scratch.lstrip("/")):
+        os.makedirs(os.path.join(root, folder), exist_ok=True)
+    shutil.copy(program, os.path.join(root, "program"))
+    for word in run([need("ldd"), program]).stdout.decode().split():
+        if word.startswith("/"):
+            os.makedirs(root + os.path.dirname(word), exist_ok=True)
+            shutil.copy(word, root + word)
+
+
+@row("G24b", "a program that called chroot sees neither library nor segment, or no /proc: the refusal has another reason")
+def changed_root():
+    can_mount()
+    with tempfile.TemporaryDirectory(prefix="attach-root-") as root:
+        root_make(root, fault_target("attach_strict"))
+        changed_root_in(root)
+
+
+def changed_root_in(root):
+    script = "mount --bind %s %s; %%sexec chroot %s \"$@\"" % (scratch, root + scratch, root)
+    for more in ("", "mount --bind /proc %s/proc; " % root):
+        prefix = ["unshare", "-m", "sh", "-ec", script % more, "sh"]
+        with running("attach_strict", "plain", prefix=prefix, instead="/program") as program:
+            if not more:
+                refused(program.pid, says="has no /proc")
+                program.goes_on()
+                continue
+            cycles(program, times(2, 100))
+            begin(program.pid)
+            program.goes_on(4)
+            check(total(born(begin(program.pid)), "allocs") >= 16, "nothing is recorded")
+            end(program.pid)
+
+
 @row("G25", "a program that is traced already, or does not let itself be traced")
 def not_traceable():
     with running("attach_threads", 2, "idle") as program:
@@ -462,16 +547,6 @@ def not_dumpable():
             program.goes_on()
             end(program.pid, HEAPTOP_DIR=folder)
             same.check()
-
-
-def is_recorded(program):
-    """It is recorded, and stands as before at the end."""
-    cycles(program, times(2, 100))
-    begin(program.pid)
-    program.goes_on(4)
-    allocs = total(of_program(watched(program.pid), "page_allocate"), "allocs")
-    check(allocs >= 16, "only %d blocks are recorded" % allocs)
-    end(program.pid)
 
 
 @row("G27", "the loader has a second libc, apart from the program (dlmopen): its dlopen or its malloc is taken for the program's")

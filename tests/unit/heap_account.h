@@ -129,7 +129,8 @@ static void brk_take(void)
 		slots[1][i] = realloc(slots[1][i], 3000 + i);
 }
 
-/* What brk has given becomes three mappings side by side, as it does in a forked child that grows. */
+/* What brk has given becomes three mappings side by side, as it does in a forked child that grows.
+ */
 static void heap_split(void)
 {
 	uintptr_t middle;

@@ -3,11 +3,11 @@
  * A program that has taken something from itself, or has more than others; it allocates, and sleeps
  * in between.
  *
- *	attach_strict PAGE apart|written|space|locked|files
+ *	attach_strict PAGE plain|apart|written|space|locked|files
  *
- * apart: it has a second libc, in a list of the loader's that is not its own. written: no memory
- * may become executable that could be written. space, locked, files: no more address space, locked
- * memory or descriptors than it has.
+ * plain: nothing of that. apart: it has a second libc, in a list of the loader's that is not its
+ *own. written: no memory may become executable that could be written. space, locked, files: no more
+ *address space, locked memory or descriptors than it has.
  */
 #include <dlfcn.h>
 #include <sys/prctl.h>
