@@ -3,6 +3,7 @@
 """Processes that cannot be attached to: each refusal is one line with its reason, and the process goes on. Asked of
 build/tests/tools/attach, which is src/attach alone."""
 
+import errno
 import json
 import os
 import signal
@@ -90,7 +91,13 @@ def refused(pid, *words, **how):
 
 
 def of_a_kind(word, *options, **how):
-    program = Program(build("one", *options, **how))
+    path = build("one", *options, **how)
+    try:
+        program = Program(path)
+    except OSError as why:
+        if why.errno != errno.ENOEXEC:
+            raise
+        raise Skip("this kernel does not run programs of this kind") from None
     refused(program.pid, word)
     program.end()
 
