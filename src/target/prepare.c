@@ -31,6 +31,7 @@ struct prepared {
 	struct segment segment;
 	char path[256], inside[256];
 	pid_t reader; /* the process that must see it; 0: it inherits our root */
+	bool unseen; /* it can see none */
 	uint64_t family, name;
 	unsigned depth;
 	enum segment_size size;
@@ -219,8 +220,7 @@ static int create_seen(struct prepared *p)
 		uncreate(p, true);
 		rc = -ENAMETOOLONG;
 	}
-	if (rc == -ENOENT)
-		place_say(p, "the program's root", rc);
+	p->unseen = rc != 0;
 	return rc;
 }
 
@@ -242,7 +242,11 @@ static struct prepared *prepare_of(pid_t reader, const struct prepared *first, u
 	} else if (p) {
 		rc = -errno;
 	}
-	if (rc != 0)
+	if (rc != 0 && p && p->unseen)
+		snprintf(message, TARGET_MESSAGE_MAX,
+			"its root (chroot, or a container) has no /dev/shm, /run or /tmp in which "
+			"the recording can be; mount one there");
+	else if (rc != 0)
 		fail(p, rc, message);
 	if (p)
 		strbuf_free(&p->why);

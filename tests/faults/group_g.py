@@ -489,7 +489,7 @@ def own_memory():
 
 def root_make(root, program):
     """A folder with a program and its libraries, and no more."""
-    for folder in ("dev/shm", "proc", scratch.lstrip("/")):
+    for folder in ("proc", "tmp"):
         os.makedirs(os.path.join(root, folder), exist_ok=True)
     shutil.copy(program, os.path.join(root, "program"))
     for word in run([need("ldd"), program]).stdout.decode().split():
@@ -507,12 +507,15 @@ def changed_root():
 
 
 def changed_root_in(root):
-    script = "mount --bind %s %s; %%sexec chroot %s \"$@\"" % (scratch, root + scratch, root)
-    for more in ("", "mount --bind /proc %s/proc; " % root):
+    tmp = os.path.join(root, "tmp")
+    script = 'mount -t tmpfs none %s; mkdir -p %s; mount --bind %s %s; %%sexec chroot %s "$@"' % (
+        tmp, root + scratch, scratch, root + scratch, root)
+    for more, says in (("mount -o remount,ro %s; " % tmp, "has no /dev/shm, /run or /tmp"), ("", "has no /proc"),
+                       ("mount --bind /proc %s/proc; " % root, None)):
         prefix = ["unshare", "-m", "sh", "-ec", script % more, "sh"]
         with running("attach_strict", "plain", prefix=prefix, instead="/program") as program:
-            if not more:
-                refused(program.pid, says="has no /proc")
+            if says:
+                refused(program.pid, says=says)
                 program.goes_on()
                 continue
             cycles(program, times(2, 100))
