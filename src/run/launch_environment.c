@@ -74,7 +74,7 @@ const char *const *launch_environment(const struct options *o)
 {
 	static const char *const follow[] = { [OPTIONS_FOLLOW_NO] = "HEAPTOP_FOLLOW=0",
 		[OPTIONS_FOLLOW_EXEC] = "HEAPTOP_FOLLOW=exec" };
-	static const char *all[5];
+	static const char *all[6];
 	unsigned n = 0;
 
 	if (o->follow < sizeof(follow) / sizeof(follow[0]) && follow[o->follow])
@@ -85,6 +85,9 @@ const char *const *launch_environment(const struct options *o)
 		all[n++] = "HEAPTOP_FREES=1";
 	if (o->client_requests)
 		all[n++] = "HEAPTOP_REQUESTS=1";
+	/* Of a process that executed us while it was attached to. */
+	if (getenv("HEAPTOP_ATTACHED"))
+		all[n++] = "HEAPTOP_ATTACHED=";
 	all[n] = NULL;
 	return all;
 }

@@ -245,6 +245,13 @@ def executed_left():
         shell.wait()
 
 
+@case("what is launched by a program that was attached to is recorded for itself")
+def launched_by_attached():
+    done = run([HEAPTOP, "--report", "--", "/bin/sh", "-c", 'test -z "$HEAPTOP_ATTACHED" && exit 5'],
+               env=environment(HEAPTOP_ATTACHED="1"))
+    check_equal(done.returncode, 5, "status (%s)" % done.stderr)
+
+
 def play(text, *arguments, programs=()):
     path = os.path.join(scratch, "script")
     with open(path, "w", encoding="utf-8") as f:
