@@ -85,7 +85,7 @@ const char *const *launch_environment(const struct options *o)
 		all[n++] = "HEAPTOP_FREES=1";
 	if (o->client_requests)
 		all[n++] = "HEAPTOP_REQUESTS=1";
-	/* Of a process that executed us while it was attached to. */
+	/* If we were executed by a process that is attached to: it is about another segment. */
 	if (getenv("HEAPTOP_ATTACHED"))
 		all[n++] = "HEAPTOP_ATTACHED=";
 	all[n] = NULL;

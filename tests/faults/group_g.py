@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Group G of the fault matrix: attaching to programs that were not started under heaptop, and detaching. The programs
 (targets/attach_*.c) check themselves all the time; a row attaches and detaches, compares what of the process must be the
-same, and the figures with the program's own."""
+same, and the figures with the program's own. Long because each trap and each kind of program is a row of one table."""
 
 import ctypes
 import os
