@@ -338,6 +338,10 @@ quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,copies cr
 faults: all $(TARGETS) $(TEST_EXTRA)
 	$(Q)B='$(B)' tests/faults/matrix.py $(T)
 
+# All that can be recorded beside malloc's blocks, at once.
+SOAK_EVERYTHING := --faults --free-stacks --client-requests --allocators $(CURDIR)/tests/soak/everything.rules \
+	--ignore libcrypto --ignore libglib
+
 soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_recorded
 	$(Q)B='$(B)' SOAK=1 tests/faults/matrix.py $(T)
 	$(Q)SOAK=1 $(B)/tests/tui/flat
@@ -361,6 +365,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE --lossless -d 0.1' tests/faults/matrix.py $(T)
+	$(Q)B='$(B)' SOAK=1 WATCH='$(SOAK_EVERYTHING)' tests/faults/matrix.py P
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_matrix.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/narrow.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_programs.py
