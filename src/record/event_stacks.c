@@ -56,7 +56,7 @@ struct event_stacks {
 	size_t ntexts, text_room;
 };
 
-static struct module nowhere = { .snap = { "", "", "" } };
+static struct module nowhere = { .snap = { .path = "", .name = "", .build_id = "" } };
 
 struct event_stacks *event_stacks_new(struct event_stacks *names)
 {

@@ -17,7 +17,7 @@ FUZZ_CLANG   ?= clang
 FUZZ_SAN     := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC	     = $(FUZZ_CLANG) -std=gnu11 -O1 -gline-tables-only $(FUZZ_SAN) $(WARN) $(CFLAGS)
 # The rooms that the targets link anything of: a third of the viewer is never built so.
-FUZZ_ROOMS   := shm tui $(addprefix src/,core export far marks model proc read record session sym target util)
+FUZZ_ROOMS   := shm tui $(addprefix src/,core export far marks memory model proc read record session sym target util)
 FUZZ_OBJ     := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(filter $(FUZZ_ROOMS:%=%/%),$(VIEW_SRC) $(SHM_SRC)))
 FUZZ_SRC_read := $(sort $(wildcard src/read/*.c src/util/*.c)) $(SHM_SRC)
 
