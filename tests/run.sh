@@ -33,14 +33,23 @@ list() {
 	done
 }
 
+# Seconds after which a test hangs. One that builds much says so itself: "# Hangs after N s".
+limit() {
+	local own
+	own=$(head -n 12 "$1" | grep -aoE '^# Hangs after [0-9]+ s' | grep -oE '[0-9]+')
+	echo "${own:-${TEST_TIMEOUT:-300}}"
+}
+export -f limit
+
 one() {
-	local t=$1 name log rc start=$EPOCHSECONDS TIMEFORMAT='%U %S'
+	local t=$1 name log rc start=$EPOCHSECONDS TIMEFORMAT='%U %S' most
+	most=$(limit "$t")
 	name=${t//\//_}
 	log=$2/$name.log
-	{ time timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>"$log.err" </dev/null; } 2>"$log.used"
+	{ time timeout -k 5 "$most" "$t" >"$log" 2>"$log.err" </dev/null; } 2>"$log.used"
 	rc=$?
 	if [ $rc -eq 124 ] || [ $rc -eq 137 ]; then
-		echo "not ok - $t: no end within ${TEST_TIMEOUT:-300} s" >>"$log"
+		echo "not ok - $t: no end within $most s" >>"$log"
 	elif [ $rc -ne 0 ] && ! grep -q '^not ok - ' "$log"; then
 		echo "not ok - $t: ended with status $rc" >>"$log"
 	elif ! grep -qE '^(ok|not ok|skip) - ' "$log"; then

@@ -425,12 +425,13 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s-%s of %s thread%s that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
 			units_plural(l->count),
-			threads_compared(ui)	    ? "A and B, by name"
-			: threads_ranged(ui)	    ? "what each did in the range"
-			: ui->shown->has_alive	    ? "LIVE: its blocks, whoever frees them"
-			: ui->shown->host	    ? "LIVE is not sent by the other machine"
-			: ui_moment(ui) == SNAP_NOW ? "counting live blocks"
-						    : "LIVE by thread is known only for the present");
+			threads_compared(ui)   ? "A and B, by name"
+			: threads_ranged(ui)   ? "what each did in the range"
+			: ui->shown->has_alive ? "LIVE: its blocks, whoever frees them"
+			: ui->shown->host      ? "LIVE is not sent by the other machine"
+			: ui_moment(ui) == SNAP_NOW
+				? "counting live blocks"
+				: "LIVE by thread is known only for the present");
 }
 
 static bool threads_matches(const struct ui *ui, const struct filter *f, size_t row)

@@ -2,6 +2,7 @@
 /*
  * One tick: read -> model -> /proc -> snapshot (session.h). Main thread. The cost of a tick is that
  * of copying the site counters; stacks and modules are read once, when a site is first seen.
+ * It is long because the steps of a tick share one structure and are read in their order.
  */
 #include "src/session/session.h"
 

@@ -3,6 +3,7 @@
 # Both compilers build everything without a warning (warnings are errors in this build), and clang
 # reads the tests without one. BUILT_BY: the compiler whose build make has just completed so, which
 # need not build again. The objects of clang's build serve uncalled.py, too.
+# Hangs after 1500 s: three builds of everything, beside the other tests.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 b=${B:-build}/lint
