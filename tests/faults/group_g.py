@@ -481,10 +481,12 @@ def own_memory():
             root = "/proc/%d/root/dev/shm" % program.pid
             is_recorded(program)
             begin(program.pid)
-            check_equal(len(os.listdir(root)), 1, "segments there")
+            there = os.listdir(root)
+            check_equal(len(there), 1, "segments there")
             end(program.pid)
             check_equal(os.listdir(root), [], "files left in %s" % what)
-            check_equal(segment_files(), [], "segments left here")
+            # Other rows have segments here at the same time.
+            check(there[0] not in map(os.path.basename, segment_files()), "its segment is here: %s" % there[0])
 
 
 def root_make(root, program):
