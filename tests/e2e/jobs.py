@@ -43,7 +43,7 @@ def formats():
 
 @case("run a program with the screen in batch mode")
 def batch():
-    done = run([HEAPTOP, "-b", "-n", "1", "-d", "100ms", "--", target("crash"), "exit"])
+    done = run([HEAPTOP, "-b", "-n", "1", "-d", "10s", "--", target("crash"), "exit"])
     check_equal(done.returncode, 5, "status")
     check(b"site_crash" in done.stdout, "no site_crash: " + done.stdout.decode())
 

@@ -48,7 +48,7 @@ def stack_report():
 
 @case("with 64 KB of stack: frames as text, a script of the screen, a segment")
 def stack_frames():
-    done = on_small_stack([HEAPTOP, "-b", "-n", "2", "-d", "100ms", "--", *PROGRAM], 5)
+    done = on_small_stack([HEAPTOP, "-b", "-n", "2", "-d", "10s", "--", *PROGRAM], 5)
     check(b"site_crash" in done.stdout, "no frame: %r" % done.stdout)
     segment = os.path.join(scratch, "segment")
     run([HEAPTOP, "--report", "-o", "/dev/null", "--", target("crash"), "abort"])
@@ -127,7 +127,7 @@ def sweep(name, values, must=None, before=lambda: None, env=None):
         def limit():
             limited(name, value)()
             before()
-        for options in (["--report"], ["-b", "-n", "1", "-d", "100ms"], ["--report", "--leak-check"]):
+        for options in (["--report"], ["-b", "-n", "1", "-d", "10s"], ["--report", "--leak-check"]):
             worked = works_or_says("%s %d" % (name, value), options, limit, env)
             check(worked or must is None or value < must, "it does not work with %s %d" % (name, value))
 

@@ -319,6 +319,7 @@ def refused_unprovable():
 @row("G20a", "while no thread can be used at all, the viewer says nothing, and a signal does not end it")
 def waits_audibly():
     with running("attach_handler", "alone") as program:
+        program.goes_on()  # in its handler
         same = Same(program.pid)
         with subprocess.Popen([HEAPTOP, "-b", "-n", "1", "--attach-timeout", "1h", "-a", str(program.pid)], env=environment(),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:

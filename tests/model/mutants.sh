@@ -8,6 +8,7 @@ part=${1:-0} parts=${2:-1} # those whose number leaves this rest
 work=$MODEL_OBJ/mutants-$part
 mkdir -p "$work"
 number=0
+SECONDS_EACH=100 # of processor time, for a mutant
 
 compile() { # SOURCE OBJECT [FLAGS]: as the build does
 	# shellcheck disable=SC2086
@@ -55,11 +56,13 @@ mutant() {
 		echo "not ok - mutant, $3: $2: not built: ${said:0:200}"
 		return
 	fi
-	{ MODEL_FIRST=1000 timeout 100 "$dir/run" >"$dir/said" 2>"$dir/trace"; } 2>/dev/null # the shell has a word on crashes
+	# Of processor time, since the machine may be busy. The shell has a word on crashes.
+	{ (ulimit -t "$SECONDS_EACH" && MODEL_FIRST=1000 exec "$dir/run") >"$dir/said" 2>"$dir/trace"; } 2>/dev/null
 	status=$?
 	said=$(sed -n 's/^not ok - //p' "$dir/said")
-	# 124 is the timeout's; it has seen nothing then.
-	[ -z "$said" ] && [ "$status" -gt 128 ] && said="it dies by signal $((status - 128))"
+	# What is ended by SIGXCPU or SIGKILL has seen nothing.
+	[ -z "$said" ] && [ "$status" -gt 128 ] && [ "$status" -ne 152 ] && [ "$status" -ne 137 ] &&
+		said="it dies by signal $((status - 128))"
 	if [ -n "$said" ]; then
 		echo "ok - mutant, $3: $2; caught: $said"
 	else
