@@ -36,8 +36,8 @@ struct counter_owner recorder_shared __attribute__((aligned(128)));
 
 #define RECORDERS 16384u /* as many as a segment has slots */
 
-static unsigned key;
-static bool has_key;
+static uint32_t thread_key; /* the key and 1; 0: none yet */
+static bool may_have_key;
 
 /* By slot. Written by the slot's owner; read when no other thread is in a hook. */
 static struct recorder *recorders[RECORDERS] __attribute__((aligned(PAGE_MOST)));
@@ -106,7 +106,8 @@ static void thread_ends(struct recorder *r)
 	recorder_take_back();
 	if (r != state_thread.recorder)
 		return; /* not this thread's: vfork; or of a session that has ended */
-	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, r) == 0)
+	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+		pthread_setspecific(thread_key - 1, r) == 0)
 		return;
 	release(r);
 }
@@ -118,11 +119,35 @@ static void on_thread_exit(void *value)
 	state_leave();
 }
 
+/*
+ * Has the library told when this thread ends. The first thread but the main one makes the key: a
+ * program of one thread, whose end nobody needs to be told, has all keys for itself. The memory of
+ * one that finds no key stays.
+ */
+static void end_expect(struct recorder *r)
+{
+	uint32_t seen = ht_load_acquire_32(&thread_key);
+	unsigned made;
+
+	if (!may_have_key || r->thread->tid == (uint32_t)state_pid())
+		return;
+	if (seen == 0) {
+		if (pthread_key_create(&made, on_thread_exit) != 0)
+			return;
+		if (ht_cas_acq_rel_32(&thread_key, &seen, made + 1))
+			seen = made + 1;
+		else
+			pthread_key_delete(made);
+	}
+	pthread_setspecific(seen - 1, r);
+}
+
 void recorder_detach(void)
 {
-	if (has_key && pthread_key_delete)
-		pthread_key_delete(key);
-	has_key = false;
+	if (thread_key != 0)
+		pthread_key_delete(thread_key - 1);
+	thread_key = 0;
+	may_have_key = false;
 }
 
 void recorder_unmap(void)
@@ -143,8 +168,7 @@ void recorder_start(void)
 	freed_start();
 	counter_own(&state_segment, &recorder_shared, 0);
 	madvise(recorders, sizeof(recorders), MADV_DONTDUMP);
-	has_key = pthread_key_create && pthread_setspecific &&
-		  pthread_key_create(&key, on_thread_exit) == 0;
+	may_have_key = pthread_key_create && pthread_setspecific && pthread_key_delete;
 }
 
 void recorder_forked(void)
@@ -224,10 +248,10 @@ static void claim(struct state_thread *t)
 	if (t->recorder)
 		recorder_note(t->recorder->slot, t->recorder);
 	t->no_recorder = !t->recorder;
-	if (t->recorder && has_key) {
+	if (t->recorder) {
 		/* It may allocate: that block is ours, not the program's. */
 		t->unwinding = 1;
-		pthread_setspecific(key, t->recorder);
+		end_expect(t->recorder);
 		t->unwinding = 0;
 	}
 	signals_restore(signals);

@@ -2,7 +2,8 @@
 // Threads come and go, eight at a time. Each holds a block in thread-specific data whose destructor
 // frees it, allocates another and sets the key again as often as it may; and a thread_local object
 // whose destructor allocates and frees. What they leave to the program is freed at the end. Then
-// waits for the end of its input, so that its state can be read. Usage: thread_tide THREADS
+// waits for the end of its input, so that its state can be read. With "late" another thread has
+// allocated before the program makes its key. Usage: thread_tide THREADS [late]
 #include <climits>
 #include <pthread.h>
 
@@ -58,12 +59,22 @@ static void *run(void *)
 	return site_thread(11);
 }
 
+static void *warm_up(void *)
+{
+	free(witness_malloc(1));
+	return nullptr;
+}
+
 int main(int argc, char **argv)
 {
 	long threads = argc > 1 ? atol(argv[1]) : 100;
 	pthread_t t[TOGETHER];
 	void *left;
 
+	if (argc > 2) {
+		witness_need(pthread_create(&t[0], nullptr, warm_up, nullptr) == 0, "no thread");
+		pthread_join(t[0], nullptr);
+	}
 	pthread_key_create(&key, specific_end);
 	for (long i = 0; i < threads; i += TOGETHER) {
 		for (int j = 0; j < TOGETHER; j++)
