@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "shm/commit.h"
 #include "tests/model/engine.h"
 
 #define ARENA_BYTES (25u * HT_COMMIT_BYTES)
@@ -483,6 +484,7 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 
 	s->header = h;
 	s->single_threaded = ""; /* a zero: many */
+	h->page_bytes = COMMIT_PAGE;
 	regions_place(h);
 	s->bytes = h->segment_bytes;
 	for (int i = 0; i < HT_REGION_COUNT; i++) {
