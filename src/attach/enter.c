@@ -131,6 +131,7 @@ struct entering {
 	struct attach_prove prove;
 	struct attach_loader loader;
 	bool judged; /* what filters would do to the recorder */
+	bool entered; /* or refused, before one was caught */
 	size_t threads, unusable; /* at the last stop */
 	const char *why; /* one of these */
 };
@@ -304,6 +305,16 @@ static int park_phase(struct attach_job *j, void *ctx)
 	return rc;
 }
 
+/* Meanwhile a thread may wait where it can be used. The end of a phase's thread lets all go. */
+static int enter_or_park(struct attach_job *j, void *ctx)
+{
+	struct entering *e = ctx;
+	int rc = attach_phase_run(j, enter_phase, e);
+
+	e->entered = rc != -EAGAIN;
+	return e->entered ? rc : park_phase(j, e);
+}
+
 static int unpark_phase(struct attach_job *j, void *ctx)
 {
 	struct entering *e = ctx;
@@ -381,13 +392,13 @@ static int enter_by_malloc(struct attach_job *j, struct entering *e)
 	int rc = attach_park_begin(&e->park);
 
 	if (rc == 0)
-		rc = attach_phase_await(j, USABLE_AWAITED, park_phase, e);
-	if (rc == -ETIMEDOUT)
+		rc = attach_phase_await(j, USABLE_AWAITED, enter_or_park, e);
+	if (rc == -ETIMEDOUT && !e->entered)
 		attach_phase_refuse(j, rc,
 			"none of its threads could be used in time (--attach-timeout; the last "
 			"thread checked was %s)",
 			e->why ? e->why : "busy");
-	if (rc == 0)
+	if (rc == 0 && !e->entered)
 		rc = caught_enter(j, e);
 	if (e->park.armed) {
 		char why[ATTACH_MESSAGE_MAX];

@@ -3,17 +3,23 @@
  * Proving a thread by its stack (prove.h). Innermost are frames of libc: the function that waits,
  * and what it calls. Then come frames of the program, and outermost those with which libc starts a
  * program or a thread. A frame of libc anywhere else is a callback (of qsort, pthread_once,
- * dl_iterate_phdr, name services), and its caller may hold anything.
+ * dl_iterate_phdr, name services), and its caller may hold anything. Where a stack cannot be
+ * followed, its words are judged.
  */
 #include "src/attach/prove.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "src/attach/words.h"
 #include "src/trace/borrow.h"
 #include "src/trace/unwind.h"
 
-#define FRAMES_MAX 256u
-#define CALL_STACK (64u << 10) /* bytes: dlopen takes some 10 KB, and our library less */
+#define FRAMES_MAX  256u
+#define WORDS_MAX   256u
+#define START_BYTES 64u /* of _start, which calls libc and nothing else; it takes some 40 */
+#define ENTRY_AT    24u /* e_entry in the header of an ELF file */
+#define CALL_STACK  (64u << 10) /* bytes: dlopen takes some 10 KB, and our library less */
 /* A handler's frame lies so far at most below what it interrupted: the red zone, its context, and
  * the vector registers (some 11 KB with AMX). Else it is on another stack. */
 #define HANDLER_MOST (16u << 10)
@@ -33,6 +39,17 @@ static const char *const lock_waits[] = { "nanosleep", "clock_nanosleep", "sleep
 	"thrd_sleep", "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
 	"cnd_wait", "cnd_timedwait", "sem_wait", "sem_timedwait", "sem_clockwait",
 	"pthread_barrier_wait", "pthread_mutex_lock", "syscall" };
+
+/* The same for system calls that the program makes itself. */
+static const struct {
+	long number;
+	bool locks;
+} calls[] = { { SYS_futex, true }, { SYS_nanosleep, true }, { SYS_clock_nanosleep, true },
+	{ SYS_epoll_wait, false }, { SYS_epoll_pwait, false }, { SYS_epoll_pwait2, false },
+	{ SYS_poll, false }, { SYS_ppoll, false }, { SYS_select, false }, { SYS_pselect6, false },
+	{ SYS_read, false }, { SYS_pread64, false }, { SYS_readv, false }, { SYS_accept, false },
+	{ SYS_accept4, false }, { SYS_recvfrom, false }, { SYS_recvmsg, false },
+	{ SYS_wait4, false }, { SYS_waitid, false }, { SYS_rt_sigtimedwait, false } };
 
 static bool range_find(
 	const struct attach_process *p, const char *name, uint64_t *at, uint64_t *end)
@@ -70,6 +87,17 @@ static void waits_add(struct attach_prove *p, const char *const *names, size_t c
 	}
 }
 
+/* Where the executable starts. 0: not known. */
+static uint64_t entry_read(const struct attach_process *p, const struct trace_module *first)
+{
+	uint64_t entry = 0;
+
+	if (!first ||
+		!trace_memory_read(&p->memory, first->start + ENTRY_AT, &entry, sizeof(entry)))
+		return 0;
+	return first->bias + entry;
+}
+
 void attach_prove_begin(struct attach_prove *p, const struct attach_process *process)
 {
 	const struct trace_module *first = process->image.modules ? process->image.module : NULL;
@@ -81,6 +109,7 @@ void attach_prove_begin(struct attach_prove *p, const struct attach_process *pro
 	(void)range_find(process, "exit", &p->leave[0], &p->leave_end[0]);
 	(void)range_find(process, "quick_exit", &p->leave[1], &p->leave_end[1]);
 	/* The executable has the lowest addresses. */
+	p->start = entry_read(process, first);
 	p->own = first && trace_image_symbol(&process->image, first, "malloc", &s);
 }
 
@@ -136,6 +165,32 @@ static bool is_same_stack(const struct trace_frame *f, size_t n, size_t count)
 	return n + 1 < count && f[n + 1].sp - f[n].sp < HANDLER_MOST;
 }
 
+/* The words of its stack that point to code. Else more than WORDS_MAX. */
+static size_t words_read(const struct attach_process *p, const struct user_regs_struct *regs,
+	struct attach_word w[WORDS_MAX])
+{
+	const struct trace_map *m = trace_image_map(&p->image, regs->rsp);
+	uint64_t end = m ? m->end : 0;
+
+	if (regs->fs_base > regs->rsp && regs->fs_base < end)
+		end = regs->fs_base; /* the rest is libc's, for the thread */
+	return attach_words(&p->image, regs->rsp, end, w, WORDS_MAX);
+}
+
+/* Where no frame is known: the kernel's have the address of what ends a handler. Its words are not
+ * on the stack beside its caller's frames, nor are those of words_judge. */
+__attribute__((noinline)) static bool has_no_handler(
+	const struct attach_process *p, const struct user_regs_struct *regs)
+{
+	struct attach_word w[WORDS_MAX];
+	size_t count = words_read(p, regs, w);
+
+	for (size_t n = 0; n < count && count <= WORDS_MAX; n++)
+		if (w[n].restores)
+			return false;
+	return count <= WORDS_MAX;
+}
+
 bool attach_prove_may_call(
 	const struct attach_process *p, const struct trace_thread *t, uint64_t bytes)
 {
@@ -149,7 +204,7 @@ bool attach_prove_may_call(
 	for (size_t n = 0; n < u.count; n++)
 		if (f[n].signal && !is_same_stack(f, n, u.count))
 			return false;
-	return u.whole;
+	return u.whole || has_no_handler(p, &t->regs);
 }
 
 /* A module of the program, other than libc, the loader, an allocator and ourselves. */
@@ -301,6 +356,76 @@ static const char *outer_judge(
 	return why;
 }
 
+/* ---- a stack that cannot be followed ---- */
+
+/* Whether it is of the frames with which libc starts a program or a thread, or of none. */
+static bool is_outermost(const struct attach_prove *p, const struct attach_word *w)
+{
+	if (w->restores)
+		return false;
+	if (attach_process_is_libc(p->process, w->pc))
+		return !is_leaving(p, w->pc - 1);
+	if (trace_image_module(&p->process->image, w->pc) == p->process->loader)
+		return false;
+	return !w->returns || (p->start != 0 && w->pc - p->start < START_BYTES);
+}
+
+static const char *word_judge(const struct attach_prove *p, const struct attach_word *w)
+{
+	if (w->restores)
+		return "perhaps in a signal handler";
+	if (attach_process_is_libc(p->process, w->pc))
+		return "perhaps called by libc";
+	/* Code of no file has no locks of libc's. */
+	return trace_image_module(&p->process->image, w->pc) ? program_judge(p, w->pc - 1) : NULL;
+}
+
+/*
+ * Where no frame is known: a function of libc that is live on the stack has its return address
+ * there, and the kernel's frame of a handler the address of what ends it. A word that lies there by
+ * chance, or of an earlier call, makes a thread be refused that could be used, never the other way
+ * round.
+ */
+__attribute__((noinline)) static const char *words_judge(
+	const struct attach_prove *p, const struct user_regs_struct *regs)
+{
+	struct attach_word w[WORDS_MAX];
+	size_t count = words_read(p->process, regs, w);
+	const char *why = NULL;
+
+	if (count > WORDS_MAX)
+		return "with a stack that cannot be followed";
+	while (count > 0 && is_outermost(p, &w[count - 1]))
+		count--;
+	for (size_t n = 0; n < count && !why; n++)
+		why = word_judge(p, &w[n]);
+	return why;
+}
+
+static const char *call_judge(const struct attach_prove *p, long number)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (number == calls[i].number)
+			return calls[i].locks && p->own ? "perhaps waiting in its allocator" : NULL;
+	return "not in a known wait";
+}
+
+/* A thread that waits in a system call of the program's own. */
+static const char *own_judge(const struct attach_prove *p, const struct trace_thread *t)
+{
+	const char *why = trace_image_module(&p->process->image, t->regs.rip)
+				  ? program_judge(p, t->regs.rip)
+				  : "not waiting";
+
+	if (!why && !is_at_call(&p->process->image, t->regs.rip))
+		why = "not waiting";
+	if (!why)
+		why = call_judge(p, (long)t->regs.orig_rax);
+	return why ? why : words_judge(p, &t->regs);
+}
+
+/* ---- all of it ---- */
+
 const char *attach_prove(const struct attach_prove *p, const struct trace_thread *t)
 {
 	struct trace_frame f[FRAMES_MAX];
@@ -308,9 +433,11 @@ const char *attach_prove(const struct attach_prove *p, const struct trace_thread
 	const char *why;
 	size_t n = 0;
 
-	if ((long)t->regs.orig_rax < 0 || !attach_process_is_libc(p->process, t->regs.rip))
+	if ((long)t->regs.orig_rax < 0)
 		return "not waiting";
 	why = room_judge(p->process, &t->regs);
+	if (!why && !attach_process_is_libc(p->process, t->regs.rip))
+		return own_judge(p, t);
 	if (why)
 		return why;
 	trace_unwind(&u, &p->process->image, &t->regs, f, FRAMES_MAX);
@@ -329,5 +456,5 @@ const char *attach_prove_entry(const struct attach_prove *p, const struct user_r
 	if (why)
 		return why;
 	trace_unwind(&u, &p->process->image, regs, f, FRAMES_MAX);
-	return u.whole ? outer_judge(p, f, 1, u.count) : "with a stack that cannot be followed";
+	return u.whole ? outer_judge(p, f, 1, u.count) : words_judge(p, regs);
 }

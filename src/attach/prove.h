@@ -3,7 +3,9 @@
  * Proves that a stopped thread holds none of the locks that loading a library takes. Such a
  * thread waits in a function of libc that is known to hold none, and the program itself called
  * that function, not libc or the loader. If the thread is in a signal handler, the same must hold
- * for the code that the handler interrupted. The thread that stopped the process.
+ * for the code that the handler interrupted. Or it waits in a system call that the program makes
+ * itself, as Go does, and no word on its stack points into libc, the loader or an allocator. The
+ * thread that stopped the process.
  */
 #ifndef SRC_ATTACH_PROVE_H
 #define SRC_ATTACH_PROVE_H
@@ -19,6 +21,7 @@ struct attach_prove {
 		bool locks; /* an allocator may wait so, too */
 	} wait[ATTACH_PROVE_WAITS];
 	size_t waits;
+	uint64_t start; /* the executable's entry; 0: not known */
 	uint64_t leave[2], leave_end[2]; /* exit and quick_exit */
 	bool own; /* the program brings malloc itself: its waits may be malloc's */
 };

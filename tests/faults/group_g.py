@@ -333,6 +333,90 @@ def waits_audibly():
         same.check()
 
 
+@row("G20b", "a stack cannot be followed (Go): the program is refused, or a thread that libc has called is borrowed")
+def stack_unknown():
+    for how in ("waits", "malloc"):
+        with running("attach_raw", how) as program:
+            cycles(program, times(3, 1000))
+    for how, says in (("callback", "perhaps called by libc"), ("handler", "perhaps in a signal handler"), ("within", "could be used")):
+        with running("attach_raw", how) as program:
+            program.goes_on()
+            same = Same(program.pid)
+            refused(program.pid, "--attach-timeout", "1", says=says)
+            program.goes_on()
+            same.check()
+
+
+GO = """package main
+
+/*
+#include <stdlib.h>
+static void *take(size_t n) { return malloc(n); }
+static void give(void *p) { free(p); }
+*/
+import "C"
+import ("bufio"; "fmt"; "os"; "sync/atomic"; "time")
+
+func main() {
+	var pairs, turns uint64
+	for n := 0; n < 4; n++ {
+		go func() { for { C.give(C.take(100)); atomic.AddUint64(&pairs, 1) } }()
+	}
+	go func() { for { _ = make([]byte, 1000); atomic.AddUint64(&turns, 1) } }()
+	go func() { for { time.Sleep(time.Millisecond) } }()
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadString('\\n')
+		if err != nil { os.Exit(5) }
+		p, t := atomic.LoadUint64(&pairs), atomic.LoadUint64(&turns)
+		for atomic.LoadUint64(&pairs) < p + 100 || atomic.LoadUint64(&turns) < t + 100 { time.Sleep(time.Millisecond) }
+		fmt.Print(line)
+	}
+}
+"""
+
+
+class Go:
+    """A Go program with cgo that computes, collects its garbage and calls malloc, on all of its threads."""
+
+    def __init__(self, folder):
+        source, program = os.path.join(folder, "main.go"), os.path.join(folder, "gone")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(GO)
+        built = run([need("go"), "build", "-ldflags", "-s -w", "-o", program, source], timeout=600, env=environment(
+            GOCACHE=os.path.join(folder, "cache"), GOPATH=folder, GO111MODULE="off", CGO_ENABLED="1"))
+        check_equal(built.returncode, 0, built.stderr.decode(errors="replace"))
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+        self.pid = self.process.pid
+        self.goes_on()
+
+    def goes_on(self):
+        self.process.stdin.write(b"on\n")
+        self.process.stdin.flush()
+        check_equal(self.process.stdout.readline(), b"on\n", "its answer")
+
+    def end(self):
+        out, _ = deadline.finish(self.process, 60)
+        check_equal((out, self.process.returncode), (b"", 5), "how it ended")
+
+
+@row("G20c", "a Go program with cgo is refused, or its own threads and signals go wrong")
+def go_program():
+    need("go")
+    with tempfile.TemporaryDirectory(prefix="attach-go-") as folder:
+        program = Go(folder)
+        try:
+            cycles(program, times(3, 1000), steady=False)
+            begin(program.pid)
+            program.goes_on()
+            sites = [s for s in born(begin(program.pid)) if s["allocs"] > 100 and s["alloc_bytes"] == 100 * s["allocs"]]
+            check(sites, "its blocks are not recorded")
+            end(program.pid)
+            program.end()
+        finally:
+            deadline.kill_family(program.pid)
+
+
 @row("G21", "children of an attached program, and what they execute, are not recorded as those of a launched one")
 def children_recorded():
     with running("attach_prefork", 2) as program:

@@ -58,6 +58,7 @@ $(OTHER)/libheaptop.so: $(PRELOAD_SRC) $(SHM_SRC) $(wildcard preload/*.h shm/*.h
 	$(Q)$(CC) -I$(OTHER) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) -O0 $(PRELOAD_LDFLAGS) \
 		-o $@ $(PRELOAD_SRC) $(SHM_SRC)
 
+$(B)/tests/faults/targets/attach_raw: private TARGET_CFLAGS += -fno-asynchronous-unwind-tables -fno-unwind-tables
 $(B)/tests/faults/targets/fixed_address: private TARGET_CFLAGS += -no-pie -fno-pie
 
 OWN_DAEMON := $(B)/tests/faults/targets/plugin/own_daemon.so
