@@ -420,8 +420,9 @@ int attach_enter(struct attach_job *j, const struct attach_options *o)
 
 	for (unsigned n = 0; rc == -EAGAIN && n < TRIES; n += j->dozes == 0) {
 		rc = attach_phase_run(j, enter_phase, &e);
-		if (rc == -EAGAIN)
-			nanosleep(&pause, NULL);
+		if (rc != -EAGAIN || clock_monotonic_ns() > j->until_ns)
+			break;
+		nanosleep(&pause, NULL);
 	}
 	return rc == -EAGAIN ? enter_by_malloc(j, &e) : rc;
 }

@@ -18,7 +18,7 @@ int argument_check(const struct options *o)
 	if (o->mode == OPTIONS_READ && file_kind_of(o->file) == FILE_KIND_SEGMENT &&
 		read_identity_of_file(o->file, &id, message) != 0)
 		return failure_print(message);
-	if (o->mode == OPTIONS_ATTACH && target_find(o->pid, &found, message) == -ESRCH)
+	if (o->mode == OPTIONS_ATTACH && target_find_within(o->pid, 0, &found, message) == -ESRCH)
 		return failure_print(message);
 	return 0;
 }

@@ -28,6 +28,7 @@
 #include "src/target/start_command.h"
 #include "src/target/target.h"
 #include "src/trace/stop.h"
+#include "src/util/clock.h"
 #include "src/util/units.h"
 
 #define COMMAND_MAX 1024u
@@ -129,9 +130,10 @@ static void before_find(
 }
 
 /* 0, or -errno with a message: the process is as it was. */
-static int attach(const struct attachment *a, pid_t pid, const struct prepared *p,
-	struct snap_attach *facts, char *message)
+static int attach(const struct attachment *a, pid_t pid, uint64_t until_ns,
+	const struct prepared *p, struct snap_attach *facts, char *message)
 {
+	uint64_t now = clock_monotonic_ns();
 	const struct options *o = a->options;
 	struct attach_progress progress;
 	struct attach_options options = { .library = a->library,
@@ -139,7 +141,7 @@ static int attach(const struct attachment *a, pid_t pid, const struct prepared *
 		.allocators = launch_environment_allocators(o),
 		.follow = o->follow == OPTIONS_FOLLOW_DEFAULT || o->follow == OPTIONS_FOLLOW_YES,
 		.free_stacks = o->free_stacks,
-		.timeout_ns = o->attach.timeout_ns,
+		.timeout_ns = until_ns > now ? until_ns - now : 0,
 		.progress = attach_progress_say,
 		.ctx = &progress };
 	struct attach_pauses pauses = { 0 };
@@ -166,7 +168,7 @@ static int library_find(struct attachment *a, char *message)
 }
 
 /* The same from the first check on. */
-static int process_attach(struct attachment *a, pid_t pid, char *message)
+static int process_attach(struct attachment *a, pid_t pid, uint64_t until_ns, char *message)
 {
 	struct snap_attach facts = { .how = SNAP_ATTACH_DONE };
 	struct prepared *p;
@@ -178,7 +180,7 @@ static int process_attach(struct attachment *a, pid_t pid, char *message)
 	p = segment_make(a, pid, message);
 	if (!p)
 		return -EIO;
-	rc = attach(a, pid, p, &facts, message);
+	rc = attach(a, pid, until_ns, p, &facts, message);
 	if (rc) {
 		prepare_end(p, true);
 		return rc;
@@ -266,7 +268,7 @@ static int refused(struct attachment *a, const char *message)
 }
 
 /* A process of which no recording was found; `unfound` says why, if it carries the library. */
-static int first_attach(struct attachment *a, const char *unfound)
+static int first_attach(struct attachment *a, uint64_t until_ns, const char *unfound)
 {
 	char message[ATTACH_MESSAGE_MAX];
 	int rc;
@@ -275,7 +277,7 @@ static int first_attach(struct attachment *a, const char *unfound)
 		return failure_print("cannot attach to this heaptop itself");
 	if (a->options->readonly)
 		return refused(a, "--readonly changes nothing in a program");
-	rc = process_attach(a, a->options->pid, message);
+	rc = process_attach(a, a->options->pid, until_ns, message);
 	if (rc == -EALREADY)
 		return failure_print(unfound);
 	if (rc && signals_pending()) {
@@ -293,14 +295,15 @@ static int first_open(struct attachment *a)
 {
 	char message[TARGET_MESSAGE_MAX];
 	struct target_segment found;
-	int rc = target_find(a->options->pid, &found, message);
+	uint64_t ns = a->options->attach.timeout_ns, until_ns = clock_monotonic_ns() + ns;
+	int rc = target_find_within(a->options->pid, ns, &found, message);
 
 	if (rc == 0) {
 		snprintf(a->path, sizeof(a->path), "%s", found.path);
 		before_find(a, a->options->pid, found.path, &a->facts);
 		return 0;
 	}
-	return rc == -ESRCH ? failure_print(message) : first_attach(a, message);
+	return rc == -ESRCH ? failure_print(message) : first_attach(a, until_ns, message);
 }
 
 /* ---- the others --------------------------------------------------------------------------- */
@@ -311,14 +314,15 @@ static void other_open(struct attachment *a, pid_t pid)
 							     : TARGET_MESSAGE_MAX];
 	struct snap_attach unseen = { 0 };
 	struct target_segment found;
-	int rc = target_find(pid, &found, message);
+	uint64_t ns = a->options->attach.timeout_ns, until_ns = clock_monotonic_ns() + ns;
+	int rc = target_find_within(pid, ns, &found, message);
 
 	if (rc == 0) {
 		before_find(a, pid, found.path, &unseen);
 		return;
 	}
 	if (rc != -ESRCH && a->count < OPTIONS_PIDS_MAX)
-		rc = process_attach(a, pid, message);
+		rc = process_attach(a, pid, until_ns, message);
 	if (rc)
 		failure_print(message);
 }

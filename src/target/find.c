@@ -14,11 +14,13 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
 #include "src/proc/proc.h"
 #include "src/target/executable.h"
 #include "src/target/places.h"
 #include "src/target/privilege.h"
 #include "src/target/user.h"
+#include "src/util/clock.h"
 #include "src/util/text.h"
 
 #define LIBRARY_NAME "libheaptop.so"
@@ -26,6 +28,7 @@
  * second. */
 #define START_MAX_S    30u
 #define START_CPU_PART 10u
+#define PAUSE_NS       20000000 /* between two looks */
 
 struct search {
 	pid_t pid;
@@ -264,9 +267,10 @@ static bool is_starting(pid_t pid)
 }
 
 /* "./app & heaptop -a $!" asks before the program is there. */
-int target_find(pid_t pid, struct target_segment *out, char *message)
+int target_find_within(pid_t pid, uint64_t ns, struct target_segment *out, char *message)
 {
-	const struct timespec pause = { .tv_nsec = 20000000 };
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t until = clock_monotonic_ns() + ns;
 	bool starting;
 	int rc;
 
@@ -275,8 +279,14 @@ int target_find(pid_t pid, struct target_segment *out, char *message)
 		/* Read first: the start may end while we search for the segment. */
 		starting = is_starting(pid);
 		rc = find_once(pid, out, message);
+		starting = starting && clock_monotonic_ns() + PAUSE_NS <= until;
 		if (rc == -ENOENT && starting)
 			nanosleep(&pause, NULL);
 	} while (rc == -ENOENT && starting);
 	return rc;
+}
+
+int target_find(pid_t pid, struct target_segment *out, char *message)
+{
+	return target_find_within(pid, START_MAX_S * UINT64_C(1000000000), out, message);
 }

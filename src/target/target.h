@@ -116,8 +116,10 @@ bool target_same_executable(pid_t one, pid_t other);
 /* Whether a process has ended or is certain to end soon: proc_is_ending. */
 bool target_is_ending(pid_t pid);
 /* The newest segment of a running pid; waits for one that has just been started, up to its first
- * second. 0, or -errno with a message that says what to do. */
+ * second, or longer where it gets no processor. 0, or -errno with a message that says what to do. */
 int target_find(pid_t pid, struct target_segment *out, char *message);
+/* The same, but it waits for at most so long. */
+int target_find_within(pid_t pid, uint64_t ns, struct target_segment *out, char *message);
 /*
  * A running process without a segment: the reason in a few words for a list ("statically linked"),
  * and its command line, cleaned and cut. 0, or -errno when there is nothing to report: the process

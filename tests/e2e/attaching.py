@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """heaptop -a on programs that were not started under it: how they are named, what is recorded, how they are
-left, and what is shown of those that cannot be attached to."""
+left, and what is shown of those that cannot be attached to. Long because each case is short, and all share the few
+helpers at the top."""
 
 import contextlib
 import fcntl
@@ -16,8 +17,8 @@ import struct
 import subprocess
 import termios
 
-from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, frames_of, run, run_cases, scratch,
-                     segment_files, segments, sites_named, target, total, wait_for)
+from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, frames_of, need, run, run_cases,
+                     scratch, segment_files, segments, sites_named, target, total, wait_for)
 
 
 class Asked:
@@ -553,6 +554,24 @@ def watched_from_outside():
     first.wait()
     check_equal(run([HEAPTOP, "--clean"]).returncode, 0, "cleaning what it left")
     asked.end()
+
+
+@case("one that may not have started yet, in uninterruptible sleep, is waited for no longer than --attach-timeout")
+def time_of_start():
+    trace, most = os.path.join(scratch, "sleeps"), 0.3
+    with subprocess.Popen([target("vforks")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
+        check_equal(process.stdout.readline(), b"waits\n", "the program")
+        with open("/proc/%d/stat" % process.pid, encoding="ascii", errors="replace") as f:
+            check_equal(f.read().rpartition(")")[2].split()[0], "D", "its state")
+        done = run([need("strace"), "-f", "--seccomp-bpf", "-qq", "-o", trace, "-e", "trace=clock_nanosleep", HEAPTOP, "-b", "-n", "1",
+                    "--attach-timeout", str(most), "-a", str(process.pid)])
+        check_equal(done.returncode, 0, done.stderr)
+        check(b"could be used in time" in done.stderr + done.stdout, done.stderr)
+        with open(trace, encoding="utf-8", errors="replace") as f:
+            looks = f.read().count("{tv_sec=0, tv_nsec=20000000}")
+        check(looks <= most / 0.02 + 1, "it slept %d times between two looks" % looks)
+        process.stdin.close()
+        check_equal(process.wait(60), 7, "its status")
 
 
 @case("a program without a safe point is left as it was, in time or at once")
