@@ -23,10 +23,10 @@
 int attach_check(pid_t pid, char *message)
 {
 	struct attach_process p;
-	int rc = attach_check_process(pid, message);
+	int rc = attach_check_process(pid, ATTACH_TO, message);
 
 	if (rc == 0)
-		rc = attach_process_open(&p, pid, message);
+		rc = attach_process_open(&p, pid, ATTACH_TO, message);
 	if (rc == 0)
 		attach_process_close(&p);
 	return rc;
@@ -61,7 +61,7 @@ enum attach_state attach_state_of(pid_t pid)
 	struct attach_process p;
 	enum attach_state state;
 
-	if (attach_process_open(&p, pid, message) != 0)
+	if (attach_process_open(&p, pid, ATTACH_TO, message) != 0)
 		return ATTACH_NONE;
 	state = state_of(&p);
 	attach_process_close(&p);
@@ -117,7 +117,7 @@ int attach_begin(pid_t pid, const struct attach_options *o, struct attach_pauses
 	message[0] = '\0';
 	rc = attach_check(pid, message);
 	if (rc == 0)
-		rc = attach_process_open(&j.process, pid, message);
+		rc = attach_process_open(&j.process, pid, ATTACH_TO, message);
 	if (rc != 0)
 		return rc;
 	rc = begin(&j, o);
@@ -149,12 +149,13 @@ int attach_end(
 	*p = (struct attach_pauses){ 0 };
 	*stays = 0;
 	message[0] = '\0';
-	rc = attach_check_process(pid, message);
+	rc = attach_check_process(pid, ATTACH_FROM, message);
 	if (rc == 0)
-		rc = attach_process_open(&j.process, pid, message);
+		rc = attach_process_open(&j.process, pid, ATTACH_FROM, message);
 	if (rc != 0)
 		return rc;
-	rc = attach_leave(&j);
+	if (state_of(&j.process) != ATTACH_NONE)
+		rc = attach_leave(&j);
 	*stays = staying(&j.process);
 	attach_process_close(&j.process);
 	return rc;

@@ -34,7 +34,7 @@ enum attach_state attach_state_of(pid_t pid);
  * the process is as it was. */
 int attach_begin(pid_t pid, const struct attach_options *o, struct attach_pauses *p, char *message);
 /* Takes all jumps out, and has the library release its segment. What stays, inert: *stays bytes. 0,
- * or -errno with a message. */
+ * or -errno with a message. Without a pause if nothing of ours is there. */
 int attach_end(
 	pid_t pid, uint64_t timeout_ns, struct attach_pauses *p, uint64_t *stays, char *message);
 

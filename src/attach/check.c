@@ -28,6 +28,7 @@
 
 struct subject {
 	pid_t pid;
+	const char *done;
 	struct proc_reading proc;
 	char status[4096];
 	char *message;
@@ -37,7 +38,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	struct subject *s, int rc, const char *format, ...)
 {
 	int n = snprintf(
-		s->message, ATTACH_MESSAGE_MAX, "process %d cannot be attached to: ", (int)s->pid);
+		s->message, ATTACH_MESSAGE_MAX, "process %d cannot be %s: ", (int)s->pid, s->done);
 	va_list ap;
 
 	va_start(ap, format);
@@ -190,11 +191,11 @@ static int by_protection(struct subject *s)
 	return why ? refuse(s, rc, "%s", why) : 0;
 }
 
-int attach_check_process(pid_t pid, char *message)
+int attach_check_process(pid_t pid, const char *done, char *message)
 {
 	static int (*const checks[])(struct subject * s) = { by_state, by_tracer, by_permission,
 		by_executable, by_protection };
-	struct subject s = { .pid = pid, .message = message };
+	struct subject s = { .pid = pid, .done = done, .message = message };
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(*checks); i++)

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* 0, or -errno with a message: what stands against it, and what would help. */
-int attach_check_process(pid_t pid, char *message);
+/* 0, or -errno with a message: what stands against it, and what would help. done: what the message
+ * says it cannot be (ATTACH_TO, ATTACH_FROM). */
+int attach_check_process(pid_t pid, const char *done, char *message);
 
 #endif

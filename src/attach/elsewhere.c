@@ -39,5 +39,7 @@ int attach_end(
 	pid_t pid, uint64_t timeout_ns, struct attach_pauses *p, uint64_t *stays, char *message)
 {
 	*stays = 0;
-	return refuse(pid, message);
+	snprintf(message, ATTACH_MESSAGE_MAX,
+		"process %d cannot be detached from: that is possible only on x86-64", (int)pid);
+	return -ENOTSUP;
 }

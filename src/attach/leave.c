@@ -215,7 +215,7 @@ static int leave_phase(struct attach_job *j, void *ctx)
 	attach_phase_went_on(j);
 	trace_stop_release(&s);
 	if (rc != 0 && rc != -EAGAIN)
-		attach_phase_refuse(j, rc, "it cannot be detached: %s", strerror(-rc));
+		attach_phase_refuse(j, rc, "its recording cannot be ended: %s", strerror(-rc));
 	return rc;
 }
 

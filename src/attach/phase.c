@@ -140,7 +140,7 @@ int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 	if (j->patience_ns == 0)
 		j->patience_ns = PATIENCE_NS;
 	j->stopped_ns = clock_monotonic_ns();
-	rc = trace_stop_within(s, j->process.pid, j->patience_ns, "attached to", message);
+	rc = trace_stop_within(s, j->process.pid, j->patience_ns, j->process.done, message);
 	if (rc != 0) {
 		snprintf(j->message, ATTACH_MESSAGE_MAX, "%s", message);
 		return rc;
@@ -198,7 +198,7 @@ int attach_phase_tell(struct attach_job *j, const char *format, ...)
 int attach_phase_refuse(struct attach_job *j, int rc, const char *format, ...)
 {
 	int n = snprintf(j->message, ATTACH_MESSAGE_MAX,
-		"process %d cannot be attached to: ", (int)j->process.pid);
+		"process %d cannot be %s: ", (int)j->process.pid, j->process.done);
 	va_list ap;
 
 	va_start(ap, format);

@@ -48,7 +48,8 @@ void attach_phase_release(struct attach_job *j, struct trace_stop *s);
 /* -ECANCELED with a message if the caller gives up, else 0. */
 __attribute__((format(printf, 2, 3))) int attach_phase_tell(
 	struct attach_job *j, const char *format, ...);
-/* Writes the message "PID cannot be attached to: ...", and returns rc. */
+/* Writes the message "process PID cannot be attached to (or detached from): ...", and returns rc.
+ */
 __attribute__((format(printf, 3, 4))) int attach_phase_refuse(
 	struct attach_job *j, int rc, const char *format, ...);
 

@@ -77,44 +77,45 @@ static int understand(struct attach_process *p, char *message)
 {
 	if (p->library && p->at == 0) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"process %d cannot be attached to: its libheaptop.so is from another "
+			"process %d cannot be %s: its libheaptop.so is from another "
 			"version of "
 			"heaptop; restart the program",
-			(int)p->pid);
+			(int)p->pid, p->done);
 		return -EPROTO;
 	}
 	if (!p->libc || !p->loader) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"process %d cannot be attached to: it does not use glibc; nothing can be "
+			"process %d cannot be %s: it does not use glibc; nothing can be "
 			"loaded "
 			"into it",
-			(int)p->pid);
+			(int)p->pid, p->done);
 		return -ENOTSUP;
 	}
 	if (!trace_remote_code_find(&p->code, &p->image, p->libc)) {
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"process %d cannot be attached to: its C library (%s) is not one that "
+			"process %d cannot be %s: its C library (%s) is not one that "
 			"heaptop "
 			"understands; start the program with heaptop",
-			(int)p->pid, trace_image_name(p->libc->map));
+			(int)p->pid, p->done, trace_image_name(p->libc->map));
 		return -ENOTSUP;
 	}
 	return 0;
 }
 
-static int open_now(struct attach_process *p, pid_t pid, char *message)
+static int open_now(struct attach_process *p, pid_t pid, const char *done, char *message)
 {
 	int rc;
 
-	*p = (struct attach_process){
-		.pid = pid, .memory.fd = -1, .filtered = trace_borrow_filtered(proc_memory_tid(pid))
-	};
+	*p = (struct attach_process){ .pid = pid,
+		.done = done,
+		.memory.fd = -1,
+		.filtered = trace_borrow_filtered(proc_memory_tid(pid)) };
 	rc = trace_memory_open(&p->memory, pid);
 	if (rc == 0)
 		rc = attach_process_renew(p);
 	if (rc != 0)
 		snprintf(message, ATTACH_MESSAGE_MAX,
-			"process %d cannot be attached to: its memory cannot be read: %s", (int)pid,
+			"process %d cannot be %s: its memory cannot be read: %s", (int)pid, done,
 			strerror(-rc));
 	else
 		rc = understand(p, message);
@@ -124,14 +125,14 @@ static int open_now(struct attach_process *p, pid_t pid, char *message)
 }
 
 /* One that has just been executed gets its libc from the loader within moments. */
-int attach_process_open(struct attach_process *p, pid_t pid, char *message)
+int attach_process_open(struct attach_process *p, pid_t pid, const char *done, char *message)
 {
 	const struct timespec pause = { .tv_nsec = START_NS };
-	int rc = open_now(p, pid, message);
+	int rc = open_now(p, pid, done, message);
 
 	for (unsigned n = 0; rc == -ENOTSUP && n < STARTS; n++) {
 		nanosleep(&pause, NULL);
-		rc = open_now(p, pid, message);
+		rc = open_now(p, pid, done, message);
 	}
 	return rc;
 }

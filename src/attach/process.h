@@ -10,6 +10,7 @@
 
 struct attach_process {
 	pid_t pid;
+	const char *done; /* what messages say it cannot be */
 	struct trace_memory memory;
 	struct trace_image image;
 	const struct trace_module *libc, *loader;
@@ -20,8 +21,11 @@ struct attach_process {
 	bool filtered; /* by seccomp */
 };
 
+#define ATTACH_TO   "attached to"
+#define ATTACH_FROM "detached from"
+
 /* 0, or -errno with a message (ATTACH_MESSAGE_MAX): also for one whose libc is not understood. */
-int attach_process_open(struct attach_process *p, pid_t pid, char *message);
+int attach_process_open(struct attach_process *p, pid_t pid, const char *done, char *message);
 void attach_process_close(struct attach_process *p);
 /* Looks at its mappings again, for instance for our library. 0 or -errno. */
 int attach_process_renew(struct attach_process *p);

@@ -87,6 +87,11 @@ int detaching_say(const struct detaching *d, pid_t pid, char *msg, size_t cap)
 		snprintf(msg, cap, "no such process: %d", (int)pid);
 		return -ESRCH;
 	}
+	if (d->pauses.pauses == 0 && d->stays == 0) {
+		snprintf(msg, cap, "process %d is not recorded: there is nothing to detach from",
+			(int)d->last);
+		return 0;
+	}
 	if (d->done == 1)
 		snprintf(who, sizeof(who), "process %d", (int)d->last);
 	else

@@ -68,6 +68,11 @@ def finish(started, *asked):
     return started.returncode, out.decode(), err.decode()
 
 
+def status_of(pid):
+    with open("/proc/%d/status" % pid, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
 def wait_line(started, words):
     """Reads on to a line that has them."""
     for line in started.stdout:
@@ -553,6 +558,22 @@ def watched_from_outside():
     first.kill()
     first.wait()
     check_equal(run([HEAPTOP, "--clean"]).returncode, 0, "cleaning what it left")
+    asked.end()
+
+
+@case("--detach of one that cannot be traced, or is not recorded, says so")
+def no_detach():
+    asked = Asked.take()
+    done = run([HEAPTOP, "--detach", str(asked.pid)])
+    check_equal((done.returncode, done.stdout), (0, b"process %d is not recorded: there is nothing to detach from\n"
+                                                 % asked.pid), "of one that is not recorded")
+    os.kill(asked.pid, signal.SIGSTOP)
+    wait_for(lambda: "T (stopped)" in status_of(asked.pid), "it stops")
+    done = run([HEAPTOP, "--detach", str(asked.pid)])
+    os.kill(asked.pid, signal.SIGCONT)
+    check_equal(done.returncode, 125, done.stderr)
+    check_equal(done.stderr, b"heaptop: process %d cannot be detached from: it is stopped; continue it first (kill -CONT %d, or fg)\n"
+                % (asked.pid, asked.pid), "of one that is stopped")
     asked.end()
 
 

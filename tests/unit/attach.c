@@ -297,7 +297,7 @@ TEST(one_that_is_detached_meanwhile_gets_no_jumps)
 	pid_t pid = start(attached[0].what);
 
 	CHECK(await_rounds(2));
-	CHECK_INT(attach_process_open(&j.process, pid, message), 0);
+	CHECK_INT(attach_process_open(&j.process, pid, ATTACH_TO, message), 0);
 	CHECK_INT(attach_enter(&j, &o), 0);
 	CHECK_INT(end(pid), 0); /* another viewer's */
 	CHECK_INT(attach_enter_jumps(&j), -ESTALE);
