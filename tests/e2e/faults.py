@@ -19,12 +19,16 @@ def by_site(rep):
     return {name: sum(s["faults"] for s in rep["sites"] if name in frames_of(s)) for name in PAGES}
 
 
-def near(found):
-    """A frame has no mapped memory. An allocator's words may be on two pages more, which it touches itself."""
-    for name, pages in PAGES.items():
+def near(found, said):
+    """A frame has no mapped memory. An allocator's words may be on two pages more, which it touches itself. said: by the
+    program, at its end, with what the kernel has counted: more than one for a page that it was moving, for instance."""
+    words = said.split()
+    check_equal((words[0], len(words)), (b"touched", 4), "its last line")
+    for (name, pages), counted in zip(PAGES.items(), map(int, words[1:])):
         if name not in found and name == "touched_map":
             continue
-        check(pages <= found[name] <= pages + 2, "faults of %s: %d, not %d" % (name, found[name], pages))
+        most = max(pages, counted) + 2
+        check(pages <= found[name] <= most, "faults of %s: %d, not %d to %d" % (name, found[name], pages, most))
 
 
 @case("faults of a program from its start are those of the pages that it touches")
@@ -35,7 +39,7 @@ def launched():
     check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
     with open(out, encoding="utf-8") as f:
         rep = json.load(f)
-    near(by_site(rep))
+    near(by_site(rep), done.stdout.splitlines()[-1])
     check_equal(rep["totals"]["faults_lost"], 0, "lost")
 
 
@@ -72,9 +76,9 @@ def counted_from_now(late, **variables):
             in_frame(viewer)
             check_equal(answered(program), b"ready\n", "its second line")
         wait_for(lambda: "touched_block" in in_frame(viewer), "frames with names")
-        check_equal(answered(program), b"touched\n", "its last line")
-        near(wait_for(lambda: (found := in_frame(viewer)) and found["touched_block"] >= PAGES["touched_block"] and
-                      found["touched_by_thread"] >= PAGES["touched_by_thread"] and found, "the faults"))
+        said = answered(program)
+        near(wait_for(lambda: (found := in_frame(viewer)) and all(
+            found.get(name, 0) >= PAGES[name] for name in ("touched_block", "touched_by_thread")) and found, "the faults"), said)
     finally:
         kill_hard(program)
         if viewer:
