@@ -13,6 +13,15 @@
 #include "src/run/headless.h"
 #include "src/util/clock.h"
 
+/* As a report waits for names, which the last frame of those asked for is, in a format that
+ * programs read. Others follow a frame that lacks some. */
+#define NAMES_NS UINT64_C(60000000000)
+
+static uint64_t names_ns(const struct options *o, unsigned frame)
+{
+	return frame == o->frames && o->format_given ? NAMES_NS : o->delay_ns;
+}
+
 static int frame_put(struct headless *t, const struct snapshot *s)
 {
 	static struct launch_report launch;
@@ -34,14 +43,14 @@ static int frame_put(struct headless *t, const struct snapshot *s)
 
 /* The frame's snapshot: of the program, or of all processes as one. Names that have come meanwhile
  * are in it. */
-static struct snapshot *frame_take(struct headless *t, struct launch_sum *all)
+static struct snapshot *frame_take(struct headless *t, struct launch_sum *all, uint64_t ns)
 {
 	struct snapshot *now = run_tick(t->run), *sum;
 
 	if (!all || !now)
 		return now;
 	snapshot_unref(launch_sum_tick(all, now));
-	launch_sum_names_finish(all, t->options->delay_ns);
+	launch_sum_names_finish(all, ns);
 	sum = launch_sum_tick(all, now);
 	snapshot_unref(now);
 	return sum;
@@ -67,8 +76,8 @@ int batch_run(const struct options *o)
 
 		snapshot_unref(s);
 		snapshot_unref(run_tick(t.run));
-		session_names_finish(run_session(t.run), o->delay_ns);
-		s = frame_take(&t, all);
+		session_names_finish(run_session(t.run), names_ns(o, frame));
+		s = frame_take(&t, all, names_ns(o, frame));
 		rc = frame_put(&t, s);
 		if (last || !headless_wait(&t, clock_monotonic_ns() + o->delay_ns))
 			break;

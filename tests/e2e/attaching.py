@@ -535,6 +535,21 @@ def free_stacks():
     asked.end()
 
 
+@case("the last frame in a format that programs read waits for names, whatever the time between frames")
+def names_awaited():
+    """Something delays the reading of the program's file by more than that."""
+    asked = Asked.take()
+    asked.ask("keep 1")
+    attach(asked)
+    asked.ask("keep 1")
+    done = run([need("strace"), "-f", "-qq", "-o", "/dev/null", "-P", target("asked"), "-e", "inject=openat:delay_enter=2000000",
+                HEAPTOP, "-b", "-n", "1", "-d", "0.1", "--format", "json", "-a", str(asked.pid)])
+    check_equal((done.returncode, done.stderr), (0, b""), "a later viewer")
+    check(sites_named(json.loads(done.stdout), "asked_keep"), "no site of asked_keep")
+    detach(asked.pid)
+    asked.end()
+
+
 @case("--readonly changes nothing in a program")
 def readonly():
     asked = Asked.take()
