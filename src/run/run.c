@@ -139,9 +139,11 @@ static int child_prepare(struct run *r, const struct winsize *screen)
 }
 
 /* Forks, ties the segment to the child's pid, and lets it exec. */
-static int launch(struct run *r, const char *library, const struct winsize *screen)
+static int launch(
+	struct run *r, const char *path, const char *library, const struct winsize *screen)
 {
 	const struct target_launch l = { .argv = r->options->command,
+		.path = path,
 		.library = library,
 		.segment = prepare_path(r->prepared),
 		.own_pty = screen != NULL,
@@ -191,7 +193,7 @@ static int open_launch(struct run *r, const struct winsize *screen)
 						: prepare_segment(r->options->depth, message);
 	if (!r->prepared)
 		return failure_print(message);
-	rc = launch(r, library, screen);
+	rc = launch(r, path, library, screen);
 	if (rc != 0) {
 		prepare_end(r->prepared, true);
 		r->prepared = NULL;

@@ -20,6 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "src/target/executable.h"
 #include "src/util/error_hint.h"
 
 #define FIRST_FREE_FD	3 /* 0-2 are the program's, even where they are closed */
@@ -31,6 +32,7 @@
 /* Everything the child needs, prepared before the fork. */
 struct plan {
 	char *const *argv;
+	const char *path; /* to be executed as it is; NULL: as execvp does */
 	char **env; /* owned, with the strings of `made` */
 	char *made[MADE];
 	bool terminal[3]; /* which of 0-2 become the pty */
@@ -237,6 +239,25 @@ static int environment_make(const struct target_launch *l, struct plan *plan)
 	return 0;
 }
 
+/*
+ * execvp hands every file that the kernel does not take to the shell, as it must a script without
+ * #!. An ELF file may be one of a kind that this kernel does not run (of 32 bits), and the shell
+ * would execute whatever lines are in it. NULL: execvp is right.
+ */
+static const char *program_path(const char *path)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct executable image;
+	bool known;
+
+	if (fd < 0)
+		return NULL;
+	known = executable_read(fd, &image) == 0 &&
+		(image.kind == EXECUTABLE_ELF || image.kind == EXECUTABLE_SCRIPT);
+	close(fd);
+	return known ? path : NULL;
+}
+
 static void plan_free(struct plan *plan)
 {
 	free(plan->env);
@@ -269,7 +290,10 @@ static _Noreturn void child_run(const struct plan *plan)
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_CANNOT_RUN); /* the viewer is gone */
-	execvpe(plan->argv[0], plan->argv, plan->env);
+	if (plan->path)
+		execve(plan->path, plan->argv, plan->env);
+	else
+		execvpe(plan->argv[0], plan->argv, plan->env);
 	child_fail(plan);
 }
 
@@ -320,7 +344,9 @@ static void child_forget(struct target_child *child)
 
 int target_launch(const struct target_launch *l, struct target_child *child, char *message)
 {
-	struct plan plan = { .argv = l->argv, .slave = -1, .wait = -1, .go = -1 };
+	struct plan plan = {
+		.argv = l->argv, .path = program_path(l->path), .slave = -1, .wait = -1, .go = -1
+	};
 	const char *what = "cannot prepare the program's environment";
 	int ends[2], err;
 
@@ -392,7 +418,12 @@ int target_go(struct target_child *child, char *message)
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	child_forget(child);
-	error_hint_line(message, TARGET_MESSAGE_MAX, "cannot run the command", err);
+	if (err == ENOEXEC)
+		snprintf(message, TARGET_MESSAGE_MAX,
+			"cannot run the command: %s (this kernel runs no programs of its kind)",
+			strerror(err));
+	else
+		error_hint_line(message, TARGET_MESSAGE_MAX, "cannot run the command", err);
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 

@@ -48,6 +48,7 @@ bool target_check_narrow(const char *path);
 
 struct target_launch {
 	char *const *argv;
+	const char *path; /* of argv[0], as target_check has found it; NULL: unknown */
 	const char *library; /* path of libheaptop.so */
 	const char *segment; /* path of the prepared segment, for the environment */
 	const char *const *env; /* further NAME=VALUE, NULL-terminated, may be NULL */
@@ -116,7 +117,8 @@ bool target_same_executable(pid_t one, pid_t other);
 /* Whether a process has ended or is certain to end soon: proc_is_ending. */
 bool target_is_ending(pid_t pid);
 /* The newest segment of a running pid; waits for one that has just been started, up to its first
- * second, or longer where it gets no processor. 0, or -errno with a message that says what to do. */
+ * second, or longer where it gets no processor. 0, or -errno with a message that says what to do.
+ */
 int target_find(pid_t pid, struct target_segment *out, char *message);
 /* The same, but it waits for at most so long. */
 int target_find_within(pid_t pid, uint64_t ns, struct target_segment *out, char *message);

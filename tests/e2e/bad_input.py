@@ -188,6 +188,40 @@ def test_interpreter_missing():
     refused(["--report", "--", path], (CANNOT_RUN, NOT_FOUND), "/no/such/interpreter")
 
 
+def broken_program(name, narrow):
+    """A program that no kernel runs (ET_REL), though nothing else is wrong with it. To a shell it is a script that
+    ends with status 7: no reader looks at that part of the header."""
+    path = compile_c(name, *(["-m32"] if narrow else []))
+    with open(path, "r+b") as f:
+        f.seek(8)
+        f.write(b"\nexit 7\n" + struct.pack("<H", 1))
+    return path
+
+
+def test_program_that_the_kernel_does_not_run():
+    path = broken_program("of-no-kind", False)
+    for command in (path, script("by-no-kind", f"#!{path}\nexit 7\n")):
+        refused(["--report", "--", command], CANNOT_RUN, "cannot run the command: Exec format error",
+                "this kernel runs no programs of its kind")
+
+
+def test_32_bit_program_that_the_kernel_does_not_run():
+    library = os.path.join(BUILD, "libheaptop.so")
+    if not os.path.exists(os.path.join(BUILD, "32", "libheaptop.so")):
+        raise Skip("the compiler has no libraries for -m32")
+    refused(["--report", "--library", library, "--", broken_program("narrow-of-no-kind", True)], CANNOT_RUN,
+            "cannot run the command: Exec format error", "this kernel runs no programs of its kind")
+
+
+def test_script_without_interpreter():
+    """It is the shell's, as for execvp."""
+    path = script("bare", 'echo "$1"\nexit 7\n')
+    for command, env in ((path, environment()), ("bare", environment(PATH=work + ":" + os.environ["PATH"]))):
+        status, out, err = heaptop_run(["--report", "-o", "/dev/null", "--", command, "said"], env=env)
+        if (status, out) != (7, "said\n"):
+            raise Wrong(f"{command}: status {status}, output {out!r}, stderr {err!r}")
+
+
 def test_static_program():
     refused(["--report", "--", compile_c("static", "-static")], FAILED, "static")
     refused(["--report", "--", compile_c("static-pie", "-static-pie")], FAILED, "static")

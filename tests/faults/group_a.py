@@ -7,8 +7,8 @@ import re
 import shutil
 
 from rows import fault_target, row, run_rows, times
-from proving import (HEAPTOP, LIBRARY, check, check_consistent, check_equal, environment, frames_of,
-                     need, run, scratch, sites_named, total)
+from proving import (HEAPTOP, LIBRARY, Skip, check, check_consistent, check_equal, environment, frames_of,
+                     narrow_runs, need, run, scratch, sites_named, total)
 from sides import (check_same, check_sides, held, launched, plain, preloaded, proved_by)
 
 ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
@@ -203,6 +203,8 @@ def narrow():
     program = built("narrow", "-m32")
     if not os.path.exists(os.path.join(os.path.dirname(LIBRARY), "32", "libheaptop.so")):
         refused(program, "32-bit")
+    if not narrow_runs(program):
+        raise Skip("this kernel runs no 32-bit programs")
     command = ["sh", "-c", program + "; echo $?"]
     alone, done = plain(command), preloaded(command)
     check_same(alone, launched(command)[0], "launched")
