@@ -17,7 +17,7 @@
 #include "shm/copy.h"
 #include "src/read/read.h"
 
-#define PAGE	     4096u
+#define BEGIN_BYTES  4096u /* of a file: its headers, and the build-id near them */
 #define HEADERS_MOST 32u
 /* A file's time is of a clock that only ticks, and may be that of another machine. */
 #define CLOCKS_DIFFER_NS UINT64_C(1000000000)
@@ -32,7 +32,7 @@ struct agreement {
 	struct read_identity id;
 	struct read_module module, other;
 	uint32_t modules;
-	unsigned char page[PAGE];
+	unsigned char page[BEGIN_BYTES];
 };
 
 __attribute__((format(printf, 2, 3))) static int differ(

@@ -78,6 +78,7 @@ struct core {
 	struct core_object *object;
 	size_t objects;
 	uint64_t auxv[64]; /* by type; 0: not given */
+	uint64_t page; /* bytes of its kernel's pages: a power of two, 4 KB at least */
 	struct core_own maps, account;
 	/* Memory that the paths, and the vector registers, point into. */
 	char *paths;

@@ -13,7 +13,7 @@
 #include "src/proc/proc.h"
 #include "src/util/strbuf.h"
 
-#define PAGE	     4096u
+#define SAMPLE	     4096u /* bytes of memory that are checked: no page is smaller */
 #define MAPS_MOST    (UINT64_C(256) << 20)
 #define HEADERS_MOST 32u
 #define HEAP_FAR     (UINT64_C(1) << 30) /* brk begins at most so far behind the program */
@@ -44,7 +44,7 @@ static uint64_t image_end(const struct core *c)
 		if (p[i].p_type == PT_LOAD && p[i].p_vaddr + p[i].p_memsz > end)
 			end = p[i].p_vaddr + p[i].p_memsz;
 	}
-	return end ? base + ((end + PAGE - 1) & ~(uint64_t)(PAGE - 1)) : 0;
+	return end ? base + ((end + c->page - 1) & ~(c->page - 1)) : 0;
 }
 
 /* The memory of no file that follows the program's image first. The kernel may have merged it with
@@ -94,7 +94,7 @@ static bool lies_in(const struct core_load *l, uint64_t addr)
  */
 static bool has_gap_guard(const struct maker *m, const struct core_load *l)
 {
-	if (l->file || !l->writable || l->start - m->below < PAGE || l->start == m->stack ||
+	if (l->file || !l->writable || l->start - m->below < m->c->page || l->start == m->stack ||
 		l->start == m->heap)
 		return false;
 	for (size_t i = 0; i < m->c->threads; i++) {
@@ -165,7 +165,7 @@ static void line_put(struct maker *m, uint64_t start, uint64_t end, const char *
  * zeros. */
 static bool is_without_rights(const struct core *c, const struct core_load *l)
 {
-	uint64_t page[PAGE / sizeof(uint64_t)];
+	uint64_t page[SAMPLE / sizeof(uint64_t)];
 	ssize_t got;
 
 	if (!c->by_debugger || l->file || l->writable || l->executable)
@@ -189,7 +189,7 @@ static void load_put(struct maker *m, const struct core_load *l)
 						  : "";
 
 	if (has_gap_guard(m, l))
-		line_put(m, l->start - PAGE, l->start, "---p", NULL, "");
+		line_put(m, l->start - m->c->page, l->start, "---p", NULL, "");
 	line_put(m, l->start, l->end, rights, f, name);
 }
 

@@ -15,6 +15,8 @@
 #define VECTORS_MOST	65536u /* XSAVE's area: 2.7 KB with AVX-512, 11 KB with AMX */
 #define THREADS_MOST	65536u
 #define AUXV_NOTE_MOST	4096u
+#define PAGE_LEAST	4096u
+#define PAGE_MOST	(UINT64_C(1) << 21) /* kernels have 64 KB at most */
 #define NOTE_ALIGNED(n) (((n) + UINT64_C(3)) & ~UINT64_C(3))
 
 struct note {
@@ -148,6 +150,7 @@ static void files_parse(struct core *c, const uint64_t *words, uint64_t bytes)
 			};
 		path = next + 1;
 	}
+	c->page = page;
 }
 
 static int files_take(struct core *c, const struct note *n)
@@ -167,6 +170,20 @@ static int files_take(struct core *c, const struct note *n)
 		return -ENOMEM;
 	files_parse(c, words, n->bytes);
 	return 0;
+}
+
+static bool is_page(uint64_t bytes)
+{
+	return bytes >= PAGE_LEAST && bytes <= PAGE_MOST && (bytes & (bytes - 1)) == 0;
+}
+
+/* NT_FILE has whatever unit its writer has chosen. */
+void core_notes_page(struct core *c)
+{
+	if (is_page(c->auxv[AT_PAGESZ]))
+		c->page = c->auxv[AT_PAGESZ];
+	else if (!is_page(c->page))
+		c->page = PAGE_LEAST;
 }
 
 /* ---- all ---- */

@@ -9,4 +9,7 @@
  * short is left out. */
 int core_notes_read(struct core *c, uint64_t offset, uint64_t bytes);
 
+/* The bytes of a page, once the notes are read: core.page. By NT_AUXV, or else NT_FILE. */
+void core_notes_page(struct core *c);
+
 #endif

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE	     4096u
 #define FIRST_BYTES  2048u /* headers, and the build-id behind them */
 #define OBJECTS_MOST 512u /* descriptors that we hold; the other files count as missing */
 #define HEADERS_MOST 32u
@@ -124,7 +123,7 @@ bool core_objects_is_code(const struct core *c, const struct core_file *f)
 		return false;
 	for (unsigned i = 0; i < h.e_phnum; i++)
 		if (p[i].p_type == PT_LOAD && (p[i].p_flags & PF_X) &&
-			f->offset == (p[i].p_offset & ~(uint64_t)(PAGE - 1)))
+			f->offset == (p[i].p_offset & ~(c->page - 1)))
 			return true;
 	return false;
 }

@@ -235,6 +235,7 @@ static int core_load(struct core *c, char *message)
 		rc = headers_read(c, &h, message);
 	if (rc != 0)
 		return rc;
+	core_notes_page(c);
 	order(c);
 	files_join(c);
 	if (c->threads == 0)

@@ -23,7 +23,7 @@
 #else
 #define MACHINE EM_AARCH64
 #endif
-#define PAGE	      UINT64_C(4096)
+#define PAGE	      UINT64_C(4096) /* the unit of the file; a kernel's pages have one or more */
 #define FXSAVE	      512u
 #define PAGES_AT_ONCE 256u
 #define ACCOUNT_MOST  (UINT64_C(4000) << 20) /* a note has 32 bits for its size */

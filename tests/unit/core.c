@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "src/core/maps.h"
 #include "src/core/missing.h"
+#include "src/core/objects.h"
 #include "src/core/open.h"
 #include "src/run/options.h"
 #include "tests/check.h"
@@ -222,6 +223,109 @@ TEST(mappings_are_as_proc_has_them)
 	unlink(m.path);
 }
 
+#define LARGE	UINT64_C(65536)
+#define PROGRAM UINT64_C(0x50000000)
+
+/* Headers as a linker writes them for a program whose code is in the file's first 64 KB, and whose
+ * memory ends in the middle of its last page. */
+static void program_write(unsigned char *to)
+{
+	const Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+		.e_phoff = sizeof(h),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 3 };
+	const Elf64_Phdr p[] = {
+		{ .p_type = PT_PHDR, .p_vaddr = sizeof(h) },
+		{ PT_LOAD, PF_R | PF_X, 0x1000, 0x1000, 0, 0x100, 0x100, LARGE },
+		{ PT_LOAD, PF_R | PF_W, 0x2000, LARGE + 0x2000, 0, 0x100, LARGE + 0x100, LARGE },
+	};
+
+	memcpy(to, &h, sizeof(h));
+	memcpy(to + sizeof(h), p, sizeof(p));
+}
+
+/* A core of a kernel with pages of 64 KB: code from the file's begin on, data, which are in the
+ * file only, the rest of .bss, the heap, and memory with a page's gap below. */
+static void large_begin(struct made *m, const char *file)
+{
+	const uint64_t auxv[] = { AT_PAGESZ, LARGE, AT_PHDR, PROGRAM + sizeof(Elf64_Ehdr), AT_PHNUM,
+		3, AT_RANDOM, STACK + 128, AT_NULL, 0 };
+	const Elf64_Phdr loads[LOADS] = {
+		{ PT_LOAD, PF_R, DATA_AT, PROGRAM, 0, PAGE, LARGE, LARGE },
+		{ PT_LOAD, PF_R | PF_W, WHOLE, PROGRAM + 2 * LARGE, 0, 0, LARGE, LARGE },
+		{ PT_LOAD, PF_R | PF_W, WHOLE, PROGRAM + 4 * LARGE, 0, 0, LARGE, LARGE },
+		{ PT_LOAD, PF_R | PF_W, WHOLE, PROGRAM + 6 * LARGE, 0, 0, LARGE, LARGE },
+	};
+	uint64_t words[32] = { 2, LARGE, PROGRAM, PROGRAM + LARGE, 0, PROGRAM + LARGE,
+		PROGRAM + 2 * LARGE, 0 };
+	size_t len = strlen(file) + 1, head = 8 * sizeof(*words);
+
+	made_begin(m, file);
+	m->notes = 0;
+	thread_add(m, 42, 11, STACK + 64);
+	note_add(m, "CORE", NT_AUXV, auxv, sizeof(auxv));
+	for (size_t i = 0; i < 2; i++)
+		memcpy((char *)words + head + i * len, file, len);
+	note_add(m, "CORE", NT_FILE, words, head + 2 * len);
+	*(load(m, 0) - 1) =
+		(Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = NOTES_AT, .p_filesz = m->notes };
+	for (unsigned i = 0; i < LOADS; i++)
+		*load(m, i) = loads[i];
+	memset(m->bytes + DATA_AT, 0, PAGE);
+	program_write(m->bytes + DATA_AT);
+}
+
+TEST(pages_have_the_size_that_the_core_says)
+{
+	char message[CORE_MESSAGE_MAX], file[64];
+	static struct made m;
+	size_t len = 0;
+	struct core *c;
+	char *text;
+	int fd;
+
+	snprintf(file, sizeof(file), "%s/program.XXXXXX", check_memory());
+	fd = mkstemp(file);
+	large_begin(&m, file);
+	CHECK(write(fd, m.bytes + DATA_AT, PAGE) == (ssize_t)PAGE);
+	close(fd);
+	c = opened(&m, WHOLE, message);
+	CHECK(c && c->page == LARGE);
+	text = c ? core_maps_text(c, &len) : NULL;
+	/* Its code begins at 4 KB of the file, and is mapped from its begin on. */
+	CHECK(c && core_objects_is_code(c, &c->file[0]));
+	CHECK(text && strstr(text, "50010000-50020000 r-xp 00000000 00:01 1 "));
+	/* What follows the data up to their last page's end is no heap. */
+	CHECK(text && strstr(text, "50020000-50030000 rw-p 00000000 00:00 0\n"));
+	CHECK(text && strstr(text, "50040000-50050000 rw-p 00000000 00:00 0 [heap]\n"));
+	/* A gap of a page is a guard, of a page. */
+	CHECK(text && strstr(text, "50050000-50060000 ---p 00000000 00:00 0\n"));
+	free(text);
+	core_close(c);
+	unlink(file);
+	unlink(m.path);
+}
+
+TEST(a_size_of_pages_that_lies_is_not_believed)
+{
+	static const uint64_t sizes[] = { 1, 4095, 5000, UINT64_C(1) << 40, UINT64_MAX };
+	char message[CORE_MESSAGE_MAX];
+	static struct made m;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		const uint64_t auxv[] = { AT_PAGESZ, sizes[i], AT_NULL, 0 };
+		struct core *c;
+
+		made_begin(&m, "/nonexistent/file");
+		note_add(&m, "CORE", NT_AUXV, auxv, sizeof(auxv));
+		(load(&m, 0) - 1)->p_filesz = m.notes;
+		c = opened(&m, WHOLE, message);
+		CHECK(c && c->page == PAGE);
+		core_close(c);
+		unlink(m.path);
+	}
+}
+
 /* With every length the core is read as far as it goes, or refused in words. */
 TEST(any_cut_is_survived)
 {
@@ -345,6 +449,8 @@ int main(void)
 	RUN(what_the_core_leaves_out_comes_from_the_file);
 	RUN(parts_without_data_are_skipped);
 	RUN(mappings_are_as_proc_has_them);
+	RUN(pages_have_the_size_that_the_core_says);
+	RUN(a_size_of_pages_that_lies_is_not_believed);
 	RUN(any_cut_is_survived);
 	RUN(what_is_no_core_is_refused_in_words);
 	RUN(lies_are_not_believed);
