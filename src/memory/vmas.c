@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/core/core.h"
 #include "src/proc/proc.h"
 #include "src/util/array.h"
 #include "src/util/sorted.h"
@@ -120,15 +121,16 @@ static int tail_add(struct walk *w)
 	return 0;
 }
 
-/* Which image the mapping continues; 0 in image.image: none. */
+/* Which image the mapping continues; 0 in image.image: none. Where pages are large, a small file's
+ * code and data are in its first page, and both are mapped from its begin on. */
 static void image_follow(struct walk *w, const struct proc_map *m)
 {
 	const struct proc_map *b = &w->before;
+	bool same = m->inode == b->inode && m->device == b->device;
 
-	if (m->inode != 0 && m->offset == 0)
+	if (m->inode != 0 && m->offset == 0 && !(same && w->image.image && b->end == m->start))
 		w->image = (struct vmas_tail){ .image = m->start, .is_own = is_library(m) };
-	else if (is_plain(m) ? b->end != m->start
-			     : m->inode == 0 || m->inode != b->inode || m->device != b->device)
+	else if (is_plain(m) ? b->end != m->start : m->inode == 0 || !same)
 		w->image.image = 0;
 }
 
@@ -196,6 +198,7 @@ static uint64_t image_end(struct leak_space *space, uint64_t image)
 	Elf64_Phdr p[HEADERS_MOST];
 	Elf64_Ehdr h;
 	uint64_t first = UINT64_MAX, end = 0;
+	uint64_t page = space->core ? space->core->page : proc_machine_page();
 	ssize_t bytes;
 
 	if (!header_read(space, image, &h))
@@ -209,8 +212,8 @@ static uint64_t image_end(struct leak_space *space, uint64_t image)
 		first = p[i].p_vaddr < first ? p[i].p_vaddr : first;
 		end = p[i].p_vaddr + p[i].p_memsz > end ? p[i].p_vaddr + p[i].p_memsz : end;
 	}
-	end = (end + MAP_PAGE_BYTES - 1) & ~(uint64_t)(MAP_PAGE_BYTES - 1);
-	return first < end ? image + end - (first & ~(uint64_t)(MAP_PAGE_BYTES - 1)) : 0;
+	end = (end + page - 1) & ~(page - 1);
+	return first < end ? image + end - (first & ~(page - 1)) : 0;
 }
 
 uint64_t vmas_bss_end(const struct vmas *v, size_t vma, struct leak_space *space, bool *is_own)

@@ -9,6 +9,8 @@
 #include "src/core/missing.h"
 #include "src/core/objects.h"
 #include "src/core/open.h"
+#include "src/leak/access/space.h"
+#include "src/memory/vmas.h"
 #include "src/run/options.h"
 #include "tests/check.h"
 
@@ -306,6 +308,30 @@ TEST(pages_have_the_size_that_the_core_says)
 	unlink(m.path);
 }
 
+/* What the kernel shows apart is .bss up to its last page's end. */
+TEST(bss_ends_with_a_page_of_that_size)
+{
+	struct leak_space space = { .pagemap = -1 };
+	char message[CORE_MESSAGE_MAX], *text;
+	static struct made m;
+	struct vmas v = { 0 };
+	bool is_own = false;
+	struct core *c;
+	size_t len = 0;
+
+	large_begin(&m, "/nonexistent/program");
+	c = opened(&m, WHOLE, message);
+	text = c ? core_maps_text(c, &len) : NULL;
+	CHECK(text && vmas_parse(&v, text, len) == 0 && leak_space_open_core(&space, c) == 0);
+	CHECK(v.count > 2 && v.vma[2].start == PROGRAM + 2 * LARGE);
+	CHECK_INT(vmas_bss_end(&v, 2, &space, &is_own), PROGRAM + 3 * LARGE);
+	leak_space_close(&space);
+	vmas_free(&v);
+	free(text);
+	core_close(c);
+	unlink(m.path);
+}
+
 TEST(a_size_of_pages_that_lies_is_not_believed)
 {
 	static const uint64_t sizes[] = { 1, 4095, 5000, UINT64_C(1) << 40, UINT64_MAX };
@@ -450,6 +476,7 @@ int main(void)
 	RUN(parts_without_data_are_skipped);
 	RUN(mappings_are_as_proc_has_them);
 	RUN(pages_have_the_size_that_the_core_says);
+	RUN(bss_ends_with_a_page_of_that_size);
 	RUN(a_size_of_pages_that_lies_is_not_believed);
 	RUN(any_cut_is_survived);
 	RUN(what_is_no_core_is_refused_in_words);
