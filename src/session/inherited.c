@@ -45,7 +45,7 @@ static struct read_segment *beside_open(struct read_segment *s, const struct rea
 	int length = slash ? (int)(slash + 1 - path) : 0;
 	char full[512], message[READ_MESSAGE_MAX];
 	struct read_segment *found = NULL;
-	struct read_identity id;
+	static struct read_identity id; /* too large for the stack */
 
 	if (snprintf(full, sizeof(full), "%.*s%s", length, path, parent->name) < (int)sizeof(full))
 		found = read_open(full, message);
