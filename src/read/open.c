@@ -173,6 +173,7 @@ static void identity_fill(const struct ht_header *h, struct read_identity *out)
 	out->family = h->family;
 	out->pid_namespace = h->pid_namespace;
 	out->forked = h->forked != 0;
+	text_copy(out->parent, h->parent, sizeof(out->parent));
 	memcpy(out->boot_id, h->boot_id, sizeof(out->boot_id));
 	text_copy(out->exe, h->exe, sizeof(out->exe));
 	text_copy(out->why, h->why, sizeof(out->why));

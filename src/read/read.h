@@ -32,6 +32,7 @@ struct read_identity {
 	uint8_t boot_id[16];
 	uint64_t family, pid_namespace;
 	bool forked; /* by a recorded process; blocks it inherited are not in this segment */
+	char parent[HT_PARENT_MAX]; /* its segment's name, in the same directory; "": unknown */
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX];
 	char command[HT_COMMAND_MAX]; /* argv, NUL after each argument */

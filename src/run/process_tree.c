@@ -14,6 +14,7 @@
 
 #include "src/leak/names/object_store.h"
 #include "src/model/processes.h"
+#include "src/run/forebears.h"
 #include "src/target/prepare.h"
 #include "src/target/target.h"
 
@@ -38,6 +39,7 @@ struct process_tree {
 	/* New processes of a launch find its settings in the first image's segment, so that stays
 	 * until the end. */
 	struct session *first;
+	struct session *dropped; /* an image that this look found replaced, and that is not kept */
 	struct session *replaced_first; /* `first`, once it is replaced and not a member */
 	/* Earlier images and children, for the report. */
 	struct session *members[PROCESS_TREE_MEMBERS_MAX];
@@ -54,6 +56,7 @@ struct process_tree {
 	bool changed;
 	bool unfinished; /* a segment is being made: its end does not change the directory */
 	struct leak_object_store *leak_store;
+	struct forebears forebears; /* what its running processes may still need */
 };
 
 struct process_tree *process_tree_new(struct session *first, const struct process_tree_options *o)
@@ -80,9 +83,10 @@ static void sessions_close(struct process_tree *w)
 		session_close(w->members[i]);
 	}
 	session_close(w->replaced_first);
+	session_close(w->dropped);
 	session_close(w->now);
 	w->count = 0;
-	w->replaced_first = w->now = w->first = NULL;
+	w->replaced_first = w->dropped = w->now = w->first = NULL;
 }
 
 void process_tree_free(struct process_tree *w)
@@ -91,6 +95,7 @@ void process_tree_free(struct process_tree *w)
 		return;
 	sessions_close(w);
 	launch_processes_free(w->launch);
+	forebears_free(&w->forebears);
 	leak_object_store_free(w->leak_store);
 	free(w);
 }
@@ -147,6 +152,21 @@ static bool image_remove(const struct process_tree *w, struct session *s)
 	return session_remove(s);
 }
 
+static void held_remove(void *ctx, const char *path, bool left_out)
+{
+	struct process_tree *w = ctx;
+
+	w->not_kept += file_remove(w, path) && left_out;
+}
+
+/* Removes the segment of an image of the launch, now or when what it forked has ended. `left_out`:
+ * the report then lacks it. */
+static void launch_image_remove(struct process_tree *w, const char *path, bool left_out)
+{
+	if (!forebears_hold(&w->forebears, path, left_out))
+		held_remove(w, path, left_out);
+}
+
 void process_tree_release(
 	struct process_tree *w, bool (*is_done)(void *ctx, struct session *s), void *ctx)
 {
@@ -160,20 +180,23 @@ void process_tree_release(
 			w->replaced_first = s;
 			continue;
 		}
-		image_remove(w, s);
+		if (!forebears_hold(&w->forebears, session_path(s), false))
+			image_remove(w, s);
 		session_close(s);
 	}
+	forebears_settle(&w->forebears, held_remove, w);
 }
 
 static bool is_known(const struct process_tree *w, const char *path)
 {
 	if (strcmp(session_path(w->now), path) == 0 ||
-		(w->replaced_first && strcmp(session_path(w->replaced_first), path) == 0))
+		(w->replaced_first && strcmp(session_path(w->replaced_first), path) == 0) ||
+		(w->dropped && strcmp(session_path(w->dropped), path) == 0))
 		return true;
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), path) == 0)
 			return true;
-	return false;
+	return forebears_holds(&w->forebears, path);
 }
 
 static bool is_image_of(const struct target_segment *t, const struct session *s)
@@ -190,12 +213,29 @@ static bool has_capacity(const struct process_tree *w)
 }
 
 /* Closes a session that is not kept, and removes its segment, unless another viewer's launch owns
- * it. */
+ * it. Whether a launch's is still needed is known at the end of the look. */
 static void session_drop(struct process_tree *w, struct session *s)
 {
 	uint64_t family = session_identity(s)->family;
 
+	if (family != 0 && family == w->options.family && !w->dropped) {
+		w->dropped = s;
+		return;
+	}
 	if (family == 0 || family == w->options.family)
+		w->not_kept += image_remove(w, s);
+	session_close(s);
+}
+
+static void dropped_close(struct process_tree *w)
+{
+	struct session *s = w->dropped;
+
+	if (!s)
+		return;
+	w->dropped = NULL;
+	if (!forebears_needs(&w->forebears, session_path(s)) ||
+		!forebears_hold(&w->forebears, session_path(s), true))
 		w->not_kept += image_remove(w, s);
 	session_close(s);
 }
@@ -267,10 +307,10 @@ static void killed_add(struct process_tree *w, const struct target_segment *t)
 			if (w->killed[i].created_ns < at->created_ns)
 				at = &w->killed[i];
 		if (t->created_ns < at->created_ns) {
-			w->not_kept += file_remove(w, t->path);
+			launch_image_remove(w, t->path, true);
 			return;
 		}
-		w->not_kept += file_remove(w, at->path);
+		launch_image_remove(w, at->path, true);
 	}
 	memcpy(at->path, t->path, sizeof(at->path));
 	at->created_ns = t->created_ns;
@@ -287,7 +327,7 @@ static void child_skip(struct process_tree *w, const struct target_segment *t)
 		killed_add(w, t);
 	else if (t->state == TARGET_EXITED ||
 		 (t->state == TARGET_RUNNING && target_execed_unrecorded(t)))
-		w->not_kept += file_remove(w, t->path);
+		launch_image_remove(w, t->path, true);
 	else if (t->state == TARGET_RUNNING && w->options.leak_check)
 		prepare_unasked(t->path);
 }
@@ -331,25 +371,28 @@ static void fork_image_drop(struct process_tree *w, const struct target_segment 
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), t->path) == 0) {
-			image_remove(w, w->members[i]);
 			session_close(w->members[i]);
 			w->members[i] = w->members[--w->count];
-			return;
+			break;
 		}
-	file_remove(w, t->path);
+	launch_image_remove(w, t->path, false);
 }
 
 static int segment_found(void *ctx, const struct target_segment *t)
 {
 	struct process_tree *w = ctx;
 	uint32_t current = session_identity(w->now)->exec_gen;
+	bool ours = w->options.family != 0 && t->family == w->options.family;
 
 	if (t->state == TARGET_UNREADABLE && t->process > 0)
 		w->unfinished = true;
-	if (w->launch && t->family == w->options.family)
+	if (ours) {
+		forebears_note(&w->forebears, t);
 		launch_processes_note(w->launch, t);
-	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
-		t->family == w->options.family) {
+	}
+	if (forebears_holds(&w->forebears, t->path))
+		return 0;
+	if (ours && t->forked && t->replaced && !is_image_of(t, w->now)) {
 		fork_image_drop(w, t);
 		return 0;
 	}
@@ -358,9 +401,9 @@ static int segment_found(void *ctx, const struct target_segment *t)
 	if (is_image_of(t, w->now)) {
 		if (t->exec_gen > current)
 			exec_follow(w, t);
-		else if (w->options.family != 0 && t->family == w->options.family)
+		else if (ours)
 			child_found(w, t);
-	} else if (w->options.family != 0 && t->family == w->options.family) {
+	} else if (ours) {
 		child_found(w, t);
 	}
 	return 0;
@@ -398,7 +441,11 @@ bool process_tree_poll(struct process_tree *w)
 	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
 		w->nkilled = 0; /* target_list finds them again */
 		w->unfinished = false;
+		forebears_begin(&w->forebears);
 		target_list(segment_found, w);
+		forebears_end(&w->forebears);
+		dropped_close(w);
+		forebears_settle(&w->forebears, held_remove, w);
 	}
 	launch_processes_tick(w->launch);
 	return w->changed;
@@ -406,7 +453,7 @@ bool process_tree_poll(struct process_tree *w)
 
 size_t process_tree_left_out(const struct process_tree *w)
 {
-	return w->not_kept + w->nkilled;
+	return w->not_kept + w->nkilled + w->forebears.left_out;
 }
 
 void process_tree_left_out_notice(struct process_tree *w)
@@ -548,6 +595,7 @@ void process_tree_disown(struct process_tree *w)
 	/* A process that ends does not remove a segment that a viewer has open, so close ours
 	 * first. */
 	sessions_close(w);
+	forebears_drop(&w->forebears, held_remove, w);
 	if (w->options.family != 0)
 		target_list(disown_one, w);
 }

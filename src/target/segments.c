@@ -195,6 +195,7 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	s->exec_gen = id.exec_gen;
 	s->family = id.family;
 	s->forked = id.forked;
+	strcpy(s->parent, id.parent);
 	s->created_ns = id.created_realtime_ns;
 	s->pid_namespace = id.pid_namespace;
 	s->state = state_of(f, &id, s);

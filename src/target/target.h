@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shm/layout.h"
+
 struct read_identity;
 
 #define TARGET_MESSAGE_MAX 512
@@ -94,6 +96,7 @@ struct target_segment {
 	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen;
 	bool forked; /* by fork alone: its image is its parent's */
+	char parent[HT_PARENT_MAX]; /* the name of the segment of what forked it; "": unknown */
 	bool replaced; /* by exec: a newer image of the process exists, too */
 	uint64_t family; /* the same in all segments of one launch, 0: none */
 	uint64_t created_ns; /* realtime */

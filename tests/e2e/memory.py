@@ -4,6 +4,7 @@
 kernel calls RSS, the site that keeps nearly empty pages is named, and what is said of malloc_trim
 is about what it then does."""
 
+import glob
 import json
 import os
 import re
@@ -169,6 +170,29 @@ def _():
         check(re.search(r"^.parent's map_kept +8\.0M +8\.0M", shown, re.M), shown)
         shown = screen(program.pid, "F8\n:until parent's map_kept\n%sEnter\n:save-display -\n" % ("]\n" * map_row(shown, "map_kept")))
         check("the call site is in the parent's table" in shown, shown)
+
+
+@case("memory_mapped_by_a_parent_that_ended_names_who_did")
+def _():
+    frames = os.path.join(scratch, "frames")
+    with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "-o", frames, "--", target("maps_forked"), "ends"], env=environment(),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as heaptop:
+        pid = int(heaptop.stdout.readline().split()[1])
+
+        def shown():
+            with open(frames, encoding="utf-8") as f:
+                return f.read().count("heaptop")
+        # The one between has ended. The launch's viewer looks again, and again.
+        seen = shown()
+        wait_for(lambda: shown() > seen + 3, "more frames", 60)
+        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
+        check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+        frame = json.loads(done.stdout)
+        check_equal(mapped_by(frame), {"map_kept": (True, 8 << 20), "map_between": (True, 3 << 20), "map_over": (False, 4 << 20)},
+                    "sites")
+        heaptop.stdin.close()
+        check_equal(heaptop.wait(60), 0, "status")
+    check_equal(glob.glob(os.path.join(scratch, "heaptop-*")), [], "segments at the end")
 
 
 @case("memory_that_was_only_read_is_none")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Maps memory before two forks and after them. The last process says "ready PID" and waits, and its
- * parents for it. With an argument each parent ends as soon as it has forked.
+ * parents for it. With an argument the one between ends as soon as its child runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,23 +78,25 @@ static void pause_until_end(void)
 /* Forks, and goes on in the child: when the parent has ended, or mapped what the child has not. */
 static void child_goes_on(int ends)
 {
-	int end[2], child;
-	char none;
+	int end[2], runs[2], child;
+	char none = 0;
 
-	if (pipe(end) != 0 || (child = fork()) < 0)
+	if (pipe(end) != 0 || pipe(runs) != 0 || (child = fork()) < 0)
 		exit(1);
 	if (child == 0) {
 		close(end[1]);
+		if (write(runs[1], &none, 1) != 1)
+			exit(1);
 		while (read(end[0], &none, 1) > 0)
 			;
 		return;
 	}
-	if (ends)
+	if (read(runs[0], &none, 1) != 1 || ends)
 		exit(0);
 	map_late();
 	close(end[1]);
 	waitpid(child, NULL, 0);
-	exit(0);
+	pause_until_end();
 }
 
 /* Unmaps what is inherited; memory that no call is seen to map comes to lie there. */
@@ -115,7 +117,7 @@ int main(int argc, char **argv)
 	map_kept();
 	map_dropped();
 	map_replaced();
-	child_goes_on(ends);
+	child_goes_on(0);
 	map_between();
 	drop();
 	child_goes_on(ends);

@@ -480,6 +480,196 @@ TEST(children_that_went_on)
 	}
 }
 
+/* ---- segments that running processes need for names ---- */
+
+static const struct image over = { PID_GONE, 0, HT_STATE_EXITED, FAMILY };
+
+/* A family of forks: the path of each, and a process that is stopped. */
+struct forks {
+	char grand[256], parent[256], child[256];
+	pid_t pid;
+};
+
+static void forked_by(const char *path, const char *parent)
+{
+	struct segment s;
+
+	CHECK(launch_map(&s, path));
+	s.header->forked = 1;
+	snprintf(s.header->parent, sizeof(s.header->parent), "%s", strrchr(parent, '/') + 1);
+	segment_unmap(&s);
+}
+
+static void state_set(const char *path, uint32_t state)
+{
+	struct segment s;
+
+	CHECK(launch_map(&s, path));
+	s.header->state = state;
+	segment_unmap(&s);
+}
+
+static void forks_make(struct forks *f)
+{
+	const struct image parent = { PID_GONE + 1, 0, HT_STATE_EXITED, FAMILY },
+			   child = { PID_GONE + 2, 0, HT_STATE_RUNNING, FAMILY };
+
+	snprintf(f->grand, sizeof(f->grand), "%s", image_make(&over));
+	snprintf(f->parent, sizeof(f->parent), "%s", image_make(&parent));
+	snprintf(f->child, sizeof(f->child), "%s", image_make(&child));
+	forked_by(f->parent, f->grand);
+	forked_by(f->child, f->parent);
+	f->pid = child_stopped(f->child, true);
+	segment_is_of(f->child, f->pid, "");
+}
+
+static void forks_end(struct forks *f)
+{
+	kill(f->pid, SIGKILL);
+	waitpid(f->pid, NULL, 0);
+	end();
+}
+
+static unsigned there(const struct forks *f)
+{
+	return (access(f->grand, F_OK) == 0) + 2u * (access(f->parent, F_OK) == 0) +
+	       4u * (access(f->child, F_OK) == 0);
+}
+
+/* Of what it was forked from, while it runs. Others of the launch go at once. */
+TEST(ended_parents_stay)
+{
+	const struct image other = { PID_GONE + 3, 0, HT_STATE_EXITED, FAMILY };
+	struct forks f;
+
+	begin_with(&first_image, false);
+	forks_make(&f);
+	image_make(&other);
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(!process_tree_poll(watch));
+		CHECK_INT(there(&f), 7);
+		CHECK_INT(launch_dir_files(false), 4);
+		CHECK_INT(process_tree_left_out(watch), 3);
+	}
+	state_set(f.child, HT_STATE_EXITED);
+	CHECK(!process_tree_poll(watch));
+	CHECK_INT(launch_dir_files(false), 1);
+	CHECK_INT(process_tree_left_out(watch), 4);
+	forks_end(&f);
+}
+
+/* Those that were forked, too, and went on by exec; and what a hostile child names. */
+TEST(parents_that_called_exec_stay)
+{
+	const struct image next = { PID_GONE + 1, 1, HT_STATE_EXITED, FAMILY };
+	struct forks f;
+	struct segment s, newer;
+	const char *path;
+
+	begin_with(&first_image, true);
+	forks_make(&f);
+	path = image_make(&next);
+	CHECK(launch_map(&s, f.parent) && launch_map(&newer, path));
+	newer.header->start_ticks = s.header->start_ticks;
+	segment_unmap(&newer);
+	segment_unmap(&s);
+	CHECK(!process_tree_poll(watch));
+	CHECK_INT(there(&f), 7);
+	forked_by(f.grand, f.child);
+	process_tree_poll_last(watch);
+	CHECK_INT(there(&f), 7);
+	forked_by(f.child, "/..");
+	process_tree_poll_last(watch);
+	CHECK_INT(there(&f) & 2u, 0);
+	forks_end(&f);
+}
+
+/* The watched process forked, and called exec itself. */
+TEST(a_replaced_image_stays)
+{
+	const struct image second = { 0, 1, HT_STATE_RUNNING, FAMILY },
+			   third = { 0, 2, HT_STATE_RUNNING, FAMILY };
+	struct forks f;
+
+	begin_with(&first_image, false);
+	image_make(&second);
+	CHECK(process_tree_poll(watch));
+	forks_make(&f);
+	forked_by(f.grand, session_path(process_tree_session(watch)));
+	image_make(&third);
+	CHECK(process_tree_poll(watch));
+	CHECK_INT(launch_dir_files(false), 6);
+	state_set(f.child, HT_STATE_EXITED);
+	kill(f.pid, SIGKILL); /* its copies of our descriptors are locks, too */
+	waitpid(f.pid, NULL, 0);
+	CHECK(!process_tree_poll(watch));
+	CHECK_INT(launch_dir_files(false), 2);
+	end();
+}
+
+/* For a recording: they are written and make room, but are there. */
+TEST(released_parents_stay)
+{
+	const struct process_tree_options o = {
+		.family = FAMILY, .keep_children = true, .release_ended = true
+	};
+	char message[READ_MESSAGE_MAX] = "";
+	unsigned asked = 0;
+	struct forks f;
+
+	watch = process_tree_new(session_open(image_make(&first_image), &o.session, message), &o);
+	forks_make(&f);
+	CHECK(!process_tree_poll(watch));
+	process_tree_release(watch, is_any, &asked);
+	CHECK_INT(asked, 3);
+	CHECK_INT(there(&f), 3); /* is_any takes the child for ended, too */
+	asked = 0;
+	process_tree_poll_last(watch);
+	process_tree_release(watch, is_any, &asked);
+	CHECK_INT(asked, 0); /* none of them comes twice */
+	CHECK_INT(process_tree_left_out(watch), 0);
+	CHECK_INT(there(&f), 0);
+	forks_end(&f);
+}
+
+/* A launch that is left to itself leaves none. */
+TEST(parents_go_with_the_viewer)
+{
+	struct forks f;
+
+	begin_with(&first_image, false);
+	forks_make(&f);
+	CHECK(!process_tree_poll(watch));
+	CHECK_INT(there(&f), 7);
+	process_tree_disown(watch);
+	CHECK_INT(there(&f), 4);
+	forks_end(&f);
+}
+
+/* A megabyte each: of very many, some stay. */
+TEST(ended_parents_do_not_pile_up)
+{
+	pid_t pids[IMAGES];
+
+	begin_with(&first_image, false);
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		const struct image parent = { PID_GONE + i, 0, HT_STATE_EXITED, FAMILY },
+				   child = { PID_GONE + IMAGES + i, 0, HT_STATE_RUNNING, FAMILY };
+		const char *above = image_make(&parent), *path = image_make(&child);
+
+		forked_by(path, above);
+		pids[i] = child_stopped(path, true);
+		segment_is_of(path, pids[i], "");
+	}
+	CHECK(!process_tree_poll(watch));
+	CHECK_INT(launch_dir_files(false), 1 + IMAGES + 64);
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	end();
+}
+
 /* The segments of some killed children stay for inspection, and all are counted. */
 TEST(killed_children)
 {
@@ -651,6 +841,12 @@ int main(void)
 	RUN(killed_children);
 	RUN(killed_children_do_not_pile_up);
 	RUN(children_that_went_on);
+	RUN(ended_parents_stay);
+	RUN(parents_that_called_exec_stay);
+	RUN(a_replaced_image_stays);
+	RUN(released_parents_stay);
+	RUN(parents_go_with_the_viewer);
+	RUN(ended_parents_do_not_pile_up);
 	RUN(children_kept);
 	RUN(removed_at_the_end);
 	RUN(kept_after_a_crash);
