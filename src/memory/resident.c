@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/proc/proc.h"
+#include "src/read/read.h"
 #include "src/util/clock.h"
 
 /* The shortest interval (map_reader_every_ns makes it longer); also the delay of the first reading,
@@ -31,15 +33,41 @@ static void resident_take(struct resident *r, const char *path, const struct map
 	r->account = *a;
 }
 
+static uint64_t live_blocks(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+	struct read_totals *t = malloc(sizeof(*t));
+	uint64_t live = 0;
+
+	if (s && t && read_totals(s, t) == 0 && t->allocs > t->frees)
+		live = t->allocs - t->frees;
+	free(t);
+	read_close(s);
+	return live;
+}
+
+/* What a reading takes its time for. 0: unknown, as of a process of another machine. */
+static uint64_t units_of(const struct map_reader_of *of)
+{
+	struct proc_reading p;
+
+	if (of->pid == 0 || of->far || of->core || proc_read(of->pid, false, &p) != 0)
+		return 0;
+	return live_blocks(of->path) + p.rss_bytes / PROC_PAGE_BYTES + 1;
+}
+
 void resident_update(struct resident *r, const struct map_reader_of *of)
 {
-	uint64_t now = clock_monotonic_ns(), cpu_ns = clock_process_cpu_ns(), every = EVERY_NS;
+	uint64_t now = clock_monotonic_ns(), cpu_ns, every = EVERY_NS;
 	struct map *m;
 
 	if (now < r->due_ns)
 		return;
+	r->units = units_of(of);
+	cpu_ns = clock_thread_cpu_ns();
 	m = map_reader_read(of, resident_last(r, of->path));
-	r->cost_ns = clock_process_cpu_ns() - cpu_ns;
+	r->cost_ns = clock_thread_cpu_ns() - cpu_ns;
 	if (m) {
 		every = map_reader_every_ns(&m->account, EVERY_NS, clock_monotonic_ns() - now);
 		resident_take(r, of->path, &m->account);
@@ -48,9 +76,19 @@ void resident_update(struct resident *r, const struct map_reader_of *of)
 	r->due_ns = now + every;
 }
 
+/* A program may have had a hundred times the blocks when it was read last, or a hundredth. */
+static bool is_quick(const struct resident *r, const struct map_reader_of *of)
+{
+	uint64_t units = r->units ? units_of(of) : 0;
+
+	if (units == 0)
+		return r->cost_ns <= QUICK_NS;
+	return (double)r->cost_ns * (double)units <= (double)QUICK_NS * (double)r->units;
+}
+
 void resident_read_last(struct resident *r, const struct map_reader_of *of)
 {
-	if (resident_last(r, of->path) && r->cost_ns > QUICK_NS)
+	if (resident_last(r, of->path) && !is_quick(r, of))
 		return;
 	r->due_ns = 0;
 	resident_update(r, of);

@@ -12,7 +12,8 @@
 struct resident {
 	struct map_account account; /* of the last reading */
 	char *path; /* the segment of the image that was read; NULL: none was */
-	uint64_t cost_ns; /* of the last one, in processor time */
+	uint64_t cost_ns; /* of the last one, in processor time of its thread */
+	uint64_t units; /* live blocks and resident pages of that one; 0: unknown */
 	uint64_t due_ns; /* of the next reading; 0: as soon as one is requested */
 };
 
@@ -20,7 +21,8 @@ struct resident {
 void resident_start(struct resident *r, uint64_t started_ns);
 /* Reads an image, if a reading is due. */
 void resident_update(struct resident *r, const struct map_reader_of *of);
-/* The same before it is due, if it is too quick to be noticed: the program is about to end. */
+/* The same before it is due, if it is too quick to be noticed: the program is about to end. What it
+ * takes is judged by the last one, and by what the program has now and had then. */
 void resident_read_last(struct resident *r, const struct map_reader_of *of);
 /* The last reading if it is of that image, since another image has other sites; or NULL. */
 const struct map_account *resident_last(const struct resident *r, const char *path);
