@@ -362,6 +362,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' tests/soak/wrong_free_programs.py
 	$(Q)B='$(B)' tests/soak/strace_maps.py
 	$(if $(MIMALLOC_SOURCE),$(Q)B='$(B)' tests/e2e/inner.py mimalloc)
+	$(Q)B='$(B)' tests/e2e/inner.py Rust
 	$(Q)B='$(B)' WATCH='--record FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE -d 0.1' tests/faults/matrix.py $(T)
 	$(Q)B='$(B)' WATCH='--record-events FILE --lossless -d 0.1' tests/faults/matrix.py $(T)

@@ -54,6 +54,9 @@ def static_case(allocator, program, arguments):
 # No distribution has a static mimalloc: make soak builds it from its source.
 HAS_MIMALLOC = os.path.isdir(os.path.join(TARGETS, "inner", "static", "mimalloc"))
 
+# Where rustc is, as for make soak.
+RUST = os.path.join(TARGETS, "inner", "rust")
+
 for allocator in ("jemalloc", "tcmalloc_minimal", *(["mimalloc"] if HAS_MIMALLOC else [])):
     for program, arguments in (("truth_threads", ["8", "20000"]), ("truth_queue", ["20000"]), ("truth_fork", []),
                                ("truth_jumps", []), ("truth_cxx", [])):
@@ -83,6 +86,24 @@ def jemalloc():
 def tbb():
     check_recorded(truth_with([inner_target("tbb")]), "scalable_malloc", "scalable_free", "scalable_realloc",
                    "scalable_posix_memalign", "scalable_aligned_malloc")
+
+
+def rust():
+    done, rep = report([RUST])
+    check_equal((done.returncode, done.stderr), (0, b""), "how it ended")
+    check_recorded(rep, "_rjem_malloc", "_rjem_calloc", "_rjem_realloc", "_rjem_mallocx", "_rjem_sdallocx")
+    own = [s for s in rep["sites"] if s["function"].startswith("_rjem_")]
+    ours = [sum(s[field] for s in own) for field in ("allocs", "alloc_bytes", "frees", "live_bytes")]
+    allocs, allocated, frees, freed = map(int, done.stdout.split())
+    check_equal(ours, [allocs, allocated, frees, allocated - freed], "blocks and bytes")
+    for name, blocks, size in (("site_strings", 500, 125250), ("site_aligned", 300, 300 * 64)):
+        at = [(s["live_blocks"], s["live_bytes"]) for s in own if any(name in (f or "") for f in frames_of(s))]
+        check((blocks, size) in at, "%s: %s" % (name, at))
+    check_equal((rep["totals"]["unknown_frees"], rep["totals"]["wrong_frees_unlisted"], rep["wrong_frees"]), (0, 0, []), "frees")
+
+
+if os.path.exists(RUST):
+    add_case("a Rust program with jemalloc as its allocator", rust)
 
 
 @case("pools by a file of rules")

@@ -85,6 +85,7 @@ INNER := $(foreach a,$(patsubst lib%.a,%,$(notdir $(INNER_STATIC))),$(addprefix 
 	$(if $(wildcard /usr/include/gperftools/tcmalloc.h),$(B)/tests/targets/inner/tcmalloc) \
 	$(if $(wildcard /usr/include/jemalloc/jemalloc.h),$(B)/tests/targets/inner/jemalloc) \
 	$(if $(wildcard /usr/include/tbb/scalable_allocator.h),$(B)/tests/targets/inner/tbb) \
+	$(if $(and $(filter %/libjemalloc.a,$(INNER_STATIC)),$(wildcard $(addsuffix /rustc,$(subst :, ,$(PATH))))),$(B)/tests/targets/inner/rust) \
 	$(B)/tests/targets/inner/stripped
 TEST_EXTRA += $(INNER)
 
@@ -106,6 +107,15 @@ $(B)/tests/targets/inner/%: tests/targets/inner/%.c $(wildcard tests/targets/*.h
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< $(INNER_LIBS) -lpthread -lm
+
+# The names that the crate's jemalloc has.
+RUST_NAMES := malloc calloc realloc free aligned_alloc posix_memalign memalign valloc malloc_usable_size mallocx rallocx xallocx sallocx \
+	dallocx sdallocx nallocx
+$(B)/tests/targets/inner/rust: tests/targets/inner/rust.rs $(filter %/libjemalloc.a,$(INNER_STATIC)) Makefile
+	$(call say,RUSTC,$@)
+	@mkdir -p $(@D)
+	$(Q)objcopy $(foreach f,$(RUST_NAMES),--redefine-sym $(f)=_rjem_$(f)) $(filter %/libjemalloc.a,$(INNER_STATIC)) $@.a
+	$(Q)MAKEFLAGS= rustc --edition 2018 -g -O -C link-arg=$@.a -C link-arg=-lm -C link-arg=-lc -o $@ $<
 
 # Exported, and nothing else: as a released program that lets its plugins use its pools.
 $(B)/tests/targets/inner/stripped: tests/targets/inner_pool.c $(wildcard tests/targets/*.h) Makefile
