@@ -22,8 +22,14 @@ CLIENT_S = 60
 
 
 def executable(pid):
+    """Its name; below valgrind, that of the program which that runs."""
     try:
-        return os.path.basename(os.readlink("/proc/%d/exe" % pid))
+        name = os.path.basename(os.readlink("/proc/%d/exe" % pid))
+        if not name.startswith("memcheck-"):
+            return name
+        with open("/proc/%d/cmdline" % pid, encoding="utf-8", errors="replace") as f:
+            words = f.read().split("\0")[1:]
+        return os.path.basename(next((w for w in words if not w.startswith("-")), ""))
     except OSError:
         return ""
 

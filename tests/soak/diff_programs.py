@@ -5,20 +5,18 @@ name first, and with none but other flags, compilers and folders, which must rai
 sources, of the release as its authors made it; HEAPTOP_SOURCES names a folder that has them, or that keeps them.
 Arguments: parts of the names of cases."""
 
-import glob
 import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from proving import HEAPTOP, Skip, add_case, check, check_equal, environment, need, run, run_cases, scratch
+from proving import HEAPTOP, add_case, check, check_equal, need, run, run_cases, scratch
+from sources import SOURCES, unpacked
 
-SOURCES = os.path.abspath(os.environ.get("HEAPTOP_SOURCES", os.path.join(scratch, "sources")))
 PLAIN = ("-O2", "-g")
 LIMIT = 600  # seconds, for a compiler
 
@@ -101,47 +99,12 @@ PROGRAMS = {
 
 # ---- building -----------------------------------------------------------------------------------
 
-def own_lists():
-    """Options of apt-get, for lists of Debian's sources of our own: the machine's may have programs only."""
-    place = os.path.join(SOURCES, "apt")
-    options = ["-o", "Dir::Etc::sourcelist=%s/sources" % place, "-o", "Dir::Etc::sourceparts=/dev/null",
-               "-o", "Dir::State::lists=%s/lists" % place, "-o", "Dir::Cache=%s/cache" % place]
-    if not os.path.isdir(place):
-        os.makedirs(os.path.join(place, "lists", "partial"))
-        os.makedirs(os.path.join(place, "cache", "archives", "partial"))
-        codename = run(["sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"]).stdout.decode().strip()
-        with open(os.path.join(place, "sources"), "w", encoding="ascii") as f:
-            f.write("deb-src http://deb.debian.org/debian %s main\n" % codename)
-        run(["apt-get", *options, "update"], timeout=LIMIT, env=dict(os.environ))
-    return options
-
-
-def archive(package):
-    """The release, downloaded once."""
-    def there():
-        return glob.glob(os.path.join(SOURCES, package + "_*.orig.tar.*"))
-
-    for options in (list, own_lists):
-        if not there():
-            os.makedirs(SOURCES, exist_ok=True)
-            run([need("apt-get"), *options(), "source", "--download-only", package], cwd=SOURCES, timeout=LIMIT,
-                env=dict(os.environ))
-    if not there():
-        raise Skip("apt-get source has no " + package)
-    return there()[0]
-
-
 def source(name):
     """The folder with the program's sources, as they were released."""
     program = PROGRAMS[name]
     top = os.path.join(SOURCES, program.package)
     if not os.path.isdir(top):
-        release = archive(program.package)
-        os.makedirs(top + ".new", exist_ok=True)
-        check_equal(run(["tar", "xf", release, "-C", top + ".new", "--strip-components=1"]).returncode, 0, "status of tar")
-        if program.prepare:
-            program.prepare(os.path.join(top + ".new", program.folder))
-        os.rename(top + ".new", top)
+        unpacked(program.package, program.prepare and (lambda made: program.prepare(os.path.join(made, program.folder))))
     return os.path.join(top, program.folder)
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Wrong frees in memcheck's own test programs: the same kinds at the same places as memcheck says. Under memcheck a
 program survives a bad free; here an allocator that never reuses memory lets it go on as far. Argument: Valgrind's
-source; without it, there is nothing to try. make soak passes VALGRIND_SOURCE."""
+source; without it, it is fetched (sources.py). make soak passes VALGRIND_SOURCE."""
 
 import os
 import re
@@ -11,10 +11,10 @@ import xml.etree.ElementTree as ET
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from proving import Failure, Skip, case, check, check_equal, environment, need, report, run, run_cases, scratch
+from proving import case, check, check_equal, environment, need, report, run, run_cases, scratch
+from sources import unpacked
 
-SOURCE = os.path.realpath(sys.argv.pop(1)) if sys.argv[1:] else None
-TESTS = os.path.join(SOURCE or "", "memcheck", "tests")
+GIVEN = os.path.realpath(sys.argv.pop(1)) if sys.argv[1:] else None
 
 # Those whose expected output has invalid or mismatched frees, and some that free in every way and are right.
 WRONG = ["badfree.c", "doublefree.c", "fprw.c", "malloc2.c", "memalign_test.c", "mismatches.cpp", "suppfree.c", "xml1.c"]
@@ -109,12 +109,11 @@ def forgiving():
 
 
 def built(name):
-    if not SOURCE:
-        raise Skip("no source of Valgrind was given")
+    source = GIVEN or unpacked("valgrind")
     out = os.path.join(scratch, name.split(".")[0])
     compiler = [need("g++"), "-std=c++17"] if name.endswith("pp") else [need("gcc")]
-    done = run([*compiler, "-w", "-g", "-O0", "-fno-builtin", "-I" + SOURCE, "-I" + os.path.join(SOURCE, "include"), "-o",
-                out, os.path.join(TESTS, name), "-lpthread"])
+    done = run([*compiler, "-w", "-g", "-O0", "-fno-builtin", "-I" + source, "-I" + os.path.join(source, "include"), "-o",
+                out, os.path.join(source, "memcheck", "tests", name), "-lpthread"])
     check_equal(done.returncode, 0, "%s: %s" % (name, done.stderr.decode()[-500:]))
     return out
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An allocator that a real program brings along: redis-server as upstream builds it, with jemalloc linked in under
 je_ names. What heaptop counts is what jemalloc itself counts, with its caches off: blocks to one, bytes within its
-size classes. Argument: the redis-server (make MALLOC=jemalloc); without one, there is nothing to try. make soak passes
+size classes. Argument: the redis-server (make MALLOC=jemalloc); without one, it is built (sources.py). make soak passes
 UPSTREAM_REDIS."""
 
 import json
@@ -14,13 +14,22 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, heap_sites, kill_hard, need, run,
-                     run_cases, scratch, wait_for)
+from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, heap_sites, kill_hard, need, run, run_cases,
+                     scratch, wait_for)
+from sources import unpacked
 
 SERVER = os.path.realpath(sys.argv.pop(1)) if sys.argv[1:] else None
 SOCKET = os.path.join(scratch, "redis")
 OTHERS = 32  # blocks of the answer with the statistics, of jemalloc itself, and of before recording began
 REPLY = 65536  # bytes of these
+
+
+def built():
+    """As upstream builds it by default: with the jemalloc in its sources."""
+    folder = unpacked("redis")
+    done = run([need("make"), "-C", folder, "MALLOC=jemalloc", "BUILD_TLS=no", "redis-server"], timeout=1800, env=dict(os.environ))
+    check_equal(done.returncode, 0, "status of make (%s)" % done.stderr.decode()[-500:])
+    return os.path.join(folder, "src", "redis-server")
 
 
 class Client:
@@ -64,10 +73,8 @@ def compared(pid, client, what):
 
 @case("redis-server with jemalloc inside: blocks and bytes are jemalloc's own")
 def redis():
-    if not SERVER:
-        raise Skip("no redis-server was given")
     env = environment(LD_PRELOAD=LIBRARY, JE_MALLOC_CONF="tcache:false")
-    with subprocess.Popen([SERVER, "--port", "0", "--unixsocket", SOCKET, "--save", ""], env=env,
+    with subprocess.Popen([SERVER or built(), "--port", "0", "--unixsocket", SOCKET, "--save", ""], env=env,
                           stdout=subprocess.DEVNULL) as server:
         try:
             wait_for(lambda: os.path.exists(SOCKET), "its socket")

@@ -23,6 +23,7 @@ ENOUGH = 60  # programs at least
 WANTED, sys.argv[1:] = sys.argv[1:], []
 REPORT = os.path.join(scratch, "report.json")
 KINDS = {"InvalidFree": "badfree", "MismatchedFree": "mismatched"}
+TROUBLE = (Failure, OSError, ValueError, ET.ParseError, driving.subprocess.SubprocessError)
 driving.TIMEOUT_S = 100
 
 
@@ -60,7 +61,7 @@ def memchecks(program):
         run_to_end(program, [need("valgrind"), "--trace-children=yes", "--leak-check=no", "--undef-value-errors=no", "--xml=yes",
                              "--xml-file=" + out, *command(program)], env=variables(program))
         roots = [ET.parse(path).getroot() for path in glob.glob(out.replace("%p", "*"))]
-    except (Failure, OSError, ValueError, ET.ParseError, driving.subprocess.SubprocessError):
+    except TROUBLE:
         return None
     found = set()
     for error in (e for root in roots for e in root.iter("error") if e.findtext("kind") in KINDS):
@@ -79,6 +80,10 @@ def programs():
             events, ours = heaptops(program)
         except Skip as why:
             print("# %-28s %s" % (name, why))
+            continue
+        except TROUBLE as why:
+            wrong.append("%s: %s" % (name, why))
+            print("# %-28s not recorded: %s" % (name, why), flush=True)
             continue
         theirs = memchecks(program)
         tried += theirs is not None
