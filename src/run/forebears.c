@@ -126,12 +126,11 @@ void forebears_settle(struct forebears *f, forebears_remove *remove, void *ctx)
 	for (size_t i = 0; i < f->nheld; i++) {
 		struct forebears_held *h = &f->held[i];
 
-		if (stay < FOREBEARS_MAX && forebears_needs(f, h->path)) {
+		if ((stay < FOREBEARS_MAX && forebears_needs(f, h->path)) ||
+			(!remove(ctx, h->path, h->left_out) && stay < FOREBEARS_MAX))
 			f->held[stay++] = *h;
-			continue;
-		}
-		f->left_out -= h->left_out;
-		remove(ctx, h->path, h->left_out);
+		else
+			f->left_out -= h->left_out;
 	}
 	f->nheld = f->from_before = stay;
 }

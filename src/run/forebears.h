@@ -30,8 +30,8 @@ struct forebears {
 	size_t left_out; /* of `held`, those that count as left out of a report */
 };
 
-/* Removes a segment. `left_out`: as it was held. */
-typedef void forebears_remove(void *ctx, const char *path, bool left_out);
+/* Removes a segment. `left_out`: as it was held. False: it could not, and is asked again later. */
+typedef bool forebears_remove(void *ctx, const char *path, bool left_out);
 
 void forebears_free(struct forebears *f);
 /* Before a look at the directory; then forebears_note for each segment of the launch in it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A process through its life (process_tree.h). Segments are found by name in their directory, once
- * a tick and only when the directory changed. Main thread.
+ * a tick and only when the directory changed. Main thread. Long because whoever adds or removes an
+ * image must know all the places where one may be.
  */
 #include "src/run/process_tree.h"
 
@@ -32,6 +33,12 @@ struct killed {
 	uint64_t created_ns;
 };
 
+/* The session of a replaced image that is not kept. */
+struct dropped {
+	struct session *session;
+	bool left_out; /* counts as left out of a report */
+};
+
 struct process_tree {
 	struct process_tree_options options;
 	struct launch_processes *launch; /* NULL: it is no launch, or without memory */
@@ -39,7 +46,8 @@ struct process_tree {
 	/* New processes of a launch find its settings in the first image's segment, so that stays
 	 * until the end. */
 	struct session *first;
-	struct session *dropped; /* an image that this look found replaced, and that is not kept */
+	struct dropped dropped[PROCESS_TREE_MEMBERS_MAX + 1]; /* by this look */
+	size_t ndropped;
 	struct session *replaced_first; /* `first`, once it is replaced and not a member */
 	/* Earlier images and children, for the report. */
 	struct session *members[PROCESS_TREE_MEMBERS_MAX];
@@ -83,10 +91,9 @@ static void sessions_close(struct process_tree *w)
 		session_close(w->members[i]);
 	}
 	session_close(w->replaced_first);
-	session_close(w->dropped);
 	session_close(w->now);
 	w->count = 0;
-	w->replaced_first = w->dropped = w->now = w->first = NULL;
+	w->replaced_first = w->now = w->first = NULL;
 }
 
 void process_tree_free(struct process_tree *w)
@@ -152,11 +159,14 @@ static bool image_remove(const struct process_tree *w, struct session *s)
 	return session_remove(s);
 }
 
-static void held_remove(void *ctx, const char *path, bool left_out)
+/* Whoever has it open, as another viewer, keeps it. */
+static bool held_remove(void *ctx, const char *path, bool left_out)
 {
 	struct process_tree *w = ctx;
+	bool removed = file_remove(w, path);
 
-	w->not_kept += file_remove(w, path) && left_out;
+	w->not_kept += removed && left_out;
+	return removed || access(path, F_OK) != 0;
 }
 
 /* Removes the segment of an image of the launch, now or when what it forked has ended. `left_out`:
@@ -165,6 +175,31 @@ static void launch_image_remove(struct process_tree *w, const char *path, bool l
 {
 	if (!forebears_hold(&w->forebears, path, left_out))
 		held_remove(w, path, left_out);
+}
+
+/* Closes a session, and removes its segment unless that is needed. */
+static void image_close(struct process_tree *w, struct session *s, bool left_out)
+{
+	if (!forebears_needs(&w->forebears, session_path(s)) ||
+		!forebears_hold(&w->forebears, session_path(s), left_out))
+		w->not_kept += image_remove(w, s) && left_out;
+	session_close(s);
+}
+
+/* At the end of the look, since what is needed is known then. */
+static void image_drop(struct process_tree *w, struct session *s, bool left_out)
+{
+	if (w->ndropped < sizeof(w->dropped) / sizeof(w->dropped[0]))
+		w->dropped[w->ndropped++] = (struct dropped){ s, left_out };
+	else
+		image_close(w, s, left_out);
+}
+
+static void dropped_close(struct process_tree *w)
+{
+	for (size_t i = 0; i < w->ndropped; i++)
+		image_close(w, w->dropped[i].session, w->dropped[i].left_out);
+	w->ndropped = 0;
 }
 
 void process_tree_release(
@@ -180,19 +215,18 @@ void process_tree_release(
 			w->replaced_first = s;
 			continue;
 		}
-		if (!forebears_hold(&w->forebears, session_path(s), false))
-			image_remove(w, s);
-		session_close(s);
+		image_close(w, s, false);
 	}
-	forebears_settle(&w->forebears, held_remove, w);
 }
 
 static bool is_known(const struct process_tree *w, const char *path)
 {
 	if (strcmp(session_path(w->now), path) == 0 ||
-		(w->replaced_first && strcmp(session_path(w->replaced_first), path) == 0) ||
-		(w->dropped && strcmp(session_path(w->dropped), path) == 0))
+		(w->replaced_first && strcmp(session_path(w->replaced_first), path) == 0))
 		return true;
+	for (size_t i = 0; i < w->ndropped; i++)
+		if (strcmp(session_path(w->dropped[i].session), path) == 0)
+			return true;
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), path) == 0)
 			return true;
@@ -213,31 +247,17 @@ static bool has_capacity(const struct process_tree *w)
 }
 
 /* Closes a session that is not kept, and removes its segment, unless another viewer's launch owns
- * it. Whether a launch's is still needed is known at the end of the look. */
+ * it. */
 static void session_drop(struct process_tree *w, struct session *s)
 {
 	uint64_t family = session_identity(s)->family;
 
-	if (family != 0 && family == w->options.family && !w->dropped) {
-		w->dropped = s;
-		return;
-	}
-	if (family == 0 || family == w->options.family)
-		w->not_kept += image_remove(w, s);
-	session_close(s);
-}
-
-static void dropped_close(struct process_tree *w)
-{
-	struct session *s = w->dropped;
-
-	if (!s)
-		return;
-	w->dropped = NULL;
-	if (!forebears_needs(&w->forebears, session_path(s)) ||
-		!forebears_hold(&w->forebears, session_path(s), true))
-		w->not_kept += image_remove(w, s);
-	session_close(s);
+	if (family == 0)
+		image_close(w, s, true);
+	else if (family == w->options.family)
+		image_drop(w, s, true);
+	else
+		session_close(s);
 }
 
 /* Keeps the session of a child or a replaced image for the report, or drops it. */
@@ -371,9 +391,9 @@ static void fork_image_drop(struct process_tree *w, const struct target_segment 
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), t->path) == 0) {
-			session_close(w->members[i]);
+			image_drop(w, w->members[i], false);
 			w->members[i] = w->members[--w->count];
-			break;
+			return;
 		}
 	launch_image_remove(w, t->path, false);
 }

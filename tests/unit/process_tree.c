@@ -584,6 +584,37 @@ TEST(parents_that_called_exec_stay)
 	forks_end(&f);
 }
 
+static void snapshot_take(void *ctx, struct session *s)
+{
+	*(struct snapshot **)ctx = session_tick(s);
+}
+
+/* One that nothing was forked from goes at once, even while a snapshot of it is in use. */
+TEST(a_fork_that_called_exec_goes)
+{
+	const struct image forked = { PID_GONE + 1, 0, HT_STATE_RUNNING, FAMILY },
+			   next = { PID_GONE + 1, 1, HT_STATE_RUNNING, FAMILY };
+	struct snapshot *kept = NULL;
+	struct segment s, newer;
+	char path[256];
+
+	begin_with(&first_image, true);
+	snprintf(path, sizeof(path), "%s", image_make(&forked));
+	forked_by(path, session_path(process_tree_session(watch)));
+	CHECK(!process_tree_poll(watch));
+	process_tree_members(watch, snapshot_take, &kept);
+	CHECK(kept != NULL);
+	CHECK(launch_map(&s, path) && launch_map(&newer, image_make(&next)));
+	newer.header->start_ticks = s.header->start_ticks;
+	segment_unmap(&newer);
+	segment_unmap(&s);
+	CHECK(!process_tree_poll(watch));
+	CHECK(access(path, F_OK) != 0);
+	CHECK_INT(launch_dir_files(false), 2);
+	snapshot_unref(kept);
+	end();
+}
+
 /* The watched process forked, and called exec itself. */
 TEST(a_replaced_image_stays)
 {
@@ -843,6 +874,7 @@ int main(void)
 	RUN(children_that_went_on);
 	RUN(ended_parents_stay);
 	RUN(parents_that_called_exec_stay);
+	RUN(a_fork_that_called_exec_goes);
 	RUN(a_replaced_image_stays);
 	RUN(released_parents_stay);
 	RUN(parents_go_with_the_viewer);
