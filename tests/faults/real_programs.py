@@ -123,7 +123,9 @@ PROGRAMS = {
     "node": Program(["node", "-e", NODE]),
     "perl": Program(["perl", "-e", PERL], fast=True),
     "ruby": Program(["ruby", "-e", RUBY]),
-    "java": Program(["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "Hello.java"]),
+    # All threads of its compiler from the start: else it adds one when methods wait for long.
+    "java": Program(["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:-UseDynamicNumberOfCompilerThreads",
+                     "-XX:-UseDynamicNumberOfGCThreads", "Hello.java"]),
     "gcc": shell("gcc -O2 -o hello hello.c && ./hello", "gcc", fast=True),
     "g++": shell("g++ -O1 -o hello2 hello.cc && ./hello2", "g++"),
     "clang": shell("clang -O2 -c -o hello3.o hello.c && nm hello3.o", "clang"),

@@ -38,9 +38,9 @@ def module_of(row):
 
 
 def heaptops(program):
-    """(events, {(badfree or mismatched, module that frees)}) of all its processes."""
-    run_to_end(program, [HEAPTOP, "--report", "--format", "json", "-o", REPORT, "--", *command(program)],
-               env=variables(program))
+    """(status, events, {(badfree or mismatched, module that frees)}) of all its processes."""
+    status = run_to_end(program, [HEAPTOP, "--report", "--format", "json", "-o", REPORT, "--", *command(program)],
+                        env=variables(program))[0]
     events, found = 0, set()
     with open(REPORT, encoding="utf-8") as f:
         for image in images(json.load(f)):
@@ -49,17 +49,17 @@ def heaptops(program):
             for row in image["wrong_frees"]:
                 kind = row["kind"] if row["kind"] in ("mismatched", "sized") else "badfree"
                 found.add(("mismatched" if kind == "sized" else kind, module_of(row)))
-    return events, found
+    return status, events, found
 
 
-def memchecks(program):
-    """The same set; None: it cannot run this one."""
+def memchecks(program, status):
+    """The same set; None: it cannot run this one to the same end."""
     out = os.path.join(scratch, "memcheck.%p.xml")
     for path in glob.glob(out.replace("%p", "*")):
         os.unlink(path)
     try:
-        run_to_end(program, [need("valgrind"), "--trace-children=yes", "--leak-check=no", "--undef-value-errors=no", "--xml=yes",
-                             "--xml-file=" + out, *command(program)], env=variables(program))
+        ended = run_to_end(program, [need("valgrind"), "--trace-children=yes", "--leak-check=no", "--undef-value-errors=no",
+                                     "--xml=yes", "--xml-file=" + out, *command(program)], env=variables(program))[0]
         roots = [ET.parse(path).getroot() for path in glob.glob(out.replace("%p", "*"))]
     except TROUBLE:
         return None
@@ -67,7 +67,7 @@ def memchecks(program):
     for error in (e for root in roots for e in root.iter("error") if e.findtext("kind") in KINDS):
         frames = [f for f in error.find("stack").iter("frame") if "vgpreload" not in (f.findtext("obj") or "")]
         found.add((KINDS[error.findtext("kind")], os.path.basename(frames[0].findtext("obj") or "") if frames else ""))
-    return found if roots else None
+    return found if roots and ended == status else None
 
 
 @case("real programs: no wrong free that memcheck does not report")
@@ -77,7 +77,7 @@ def programs():
         if program.terminal or program.user or WANTED and not any(word in name for word in WANTED):
             continue
         try:
-            events, ours = heaptops(program)
+            status, events, ours = heaptops(program)
         except Skip as why:
             print("# %-28s %s" % (name, why))
             continue
@@ -85,7 +85,7 @@ def programs():
             wrong.append("%s: %s" % (name, why))
             print("# %-28s not recorded: %s" % (name, why), flush=True)
             continue
-        theirs = memchecks(program)
+        theirs = memchecks(program, status)
         tried += theirs is not None
         print("# %-28s %9d events; %s; memcheck %s" % (name, events, sorted(ours) or "none", "cannot run it" if theirs is None
                                                        else sorted(theirs) or "none"), flush=True)

@@ -536,7 +536,8 @@ static unsigned there(const struct forks *f)
 	       4u * (access(f->child, F_OK) == 0);
 }
 
-/* Of what it was forked from, while it runs. Others of the launch go at once. */
+/* The segments of what forked a running process, as far as that goes. Others of the launch go at
+ * once. */
 TEST(ended_parents_stay)
 {
 	const struct image other = { PID_GONE + 3, 0, HT_STATE_EXITED, FAMILY };
