@@ -374,6 +374,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat $(B)/tests/unit/attach_re
 	$(Q)B='$(B)' SOAK=1 tests/e2e/stacks.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/far_links.py
 	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
+	$(Q)B='$(B)' tests/tui/keys_live.py $(FUZZ_SECONDS)
 	$(Q)B='$(B)' tests/soak/rss_named.py
 
 demo: all

@@ -4,18 +4,20 @@
  * data that change under them; and the keyboard lent to a program whose terminal changes, too. Two
  * bytes are an event. What is selected must be a row that is there, and what is drawn is inside the
  * screen, or the sanitizers say so. How many there were is said at the end, and how many frames of
- * each view. Under libFuzzer (-DFUZZ_LIBFUZZER); alone, and seven times as fast, it makes up its
+ * each view and each state. Under libFuzzer (-DFUZZ_LIBFUZZER); alone, and seven times as fast, it makes up its
  * own:
  *
  *	keys_alone EVENTS [FIRST-SEED]
  *
  * Each seed is some thousand events; the one that fails is said, and `keys_alone 1 SEED` runs it.
- * With EVENTS_FOR_ALL events or more, a view that was never drawn is a failure.
+ * With EVENTS_FOR_ALL events or more, a view or a state that was never drawn is a failure.
  */
 #include <sanitizer/common_interface_defs.h>
 #include "src/util/text.h"
 #include "tests/tui/paper.h"
+#include "tui/find.h"
 #include "tui/keys.h"
+#include "tui/shown_moment.h"
 #include "tui/view_output.h"
 
 #define EVENTS_FOR_ALL 20000ul
@@ -26,6 +28,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 static struct paper paper;
 static unsigned long keys, clicks, sizes, ticks, lent, seed_now;
 static unsigned long frames[VIEW_COUNT]; /* by the view in front */
+
+/* What changes every view, or what it may do. */
+enum state {
+	PROMPT_OPEN,
+	AT_PEAK,
+	IN_PAST,
+	OVER_RANGE,
+	REPLAYED,
+	ROWS_FROZEN,
+	FILTERED,
+	SCANNING,
+	LEAKS_SHOWN,
+	LENT,
+	SMALL,
+	LARGE,
+	STATES
+};
+static const char *const state_names[STATES] = { "prompt", "peak", "past", "range", "replay",
+	"frozen", "filtered", "scan", "leaks", "lent", "40x12 or less", "200x60 or more" };
+static unsigned long in_state[STATES]; /* frames */
+
 /* The keys of the table, each as often as it has codes. */
 static int code[CODES_MAX];
 static unsigned codes;
@@ -38,6 +61,10 @@ static void told(void)
 	for (int i = 0; i < VIEW_COUNT; i++)
 		fprintf(stderr, " %s %lu%s", view_table[i]->title, frames[i],
 			i + 1 < VIEW_COUNT ? "," : "\n");
+	fprintf(stderr, "of them:");
+	for (int i = 0; i < STATES; i++)
+		fprintf(stderr, " %s %lu%s", state_names[i], in_state[i],
+			i + 1 < STATES ? "," : "\n");
 	if (seed_now)
 		fprintf(stderr, "last seed: %lu\n", seed_now);
 }
@@ -302,10 +329,31 @@ static void check(struct ui *ui)
 	must(memchr(ui->message, 0, sizeof(ui->message)) != NULL);
 }
 
+static void states_count(const struct ui *ui)
+{
+	const struct snapshot *shown = ui->shown;
+	bool is[STATES] = { [PROMPT_OPEN] = ui->prompt.open,
+		[AT_PEAK] = shown && shown->moment == SNAP_PEAK,
+		[IN_PAST] = shown && shown->moment == SNAP_PAST,
+		[OVER_RANGE] = shown && shown->moment == SNAP_RANGE,
+		[REPLAYED] = shown_moment_is_replay(ui),
+		[ROWS_FROZEN] = ui->frozen,
+		[FILTERED] = find_has_filter(ui),
+		[SCANNING] = paper.canned.leaks.state.phase != LEAKS_IDLE,
+		[LEAKS_SHOWN] = ui_view(ui)->scope == IN_LEAKS && ui->leaks.list.count,
+		[LENT] = view_output_types(ui),
+		[SMALL] = LINES <= 12 && COLS <= 40,
+		[LARGE] = LINES >= 60 && COLS >= 200 };
+
+	for (int i = 0; i < STATES; i++)
+		in_state[i] += is[i];
+}
+
 static void frame(void)
 {
 	screen_draw(&paper.ui);
 	frames[paper.ui.stack[paper.ui.depth - 1]]++;
+	states_count(&paper.ui);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -353,6 +401,11 @@ int main(int argc, char **argv)
 		if (!frames[i]) {
 			fprintf(stderr, "ERROR: the view %s was never drawn\n",
 				view_table[i]->title);
+			return 1;
+		}
+	for (int i = 0; i < STATES && wanted >= EVENTS_FOR_ALL; i++)
+		if (!in_state[i]) {
+			fprintf(stderr, "ERROR: %s: never drawn\n", state_names[i]);
 			return 1;
 		}
 	return 0;
