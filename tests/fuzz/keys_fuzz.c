@@ -5,7 +5,7 @@
  * bytes are an event. What is selected must be a row that is there, and what is drawn is inside the
  * screen, or the sanitizers say so. How many there were is said at the end, and how many frames of
  * each view and each state. Under libFuzzer (-DFUZZ_LIBFUZZER); alone, and seven times as fast, it
- *makes up its own:
+ * makes up its own:
  *
  *	keys_alone EVENTS [FIRST-SEED]
  *
