@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/plain_types.h"
+#include "src/util/name_shorten.h"
 #include "src/util/text.h"
 
 #define TWINS_COMPARED 32u /* a row is compared with so many of its twins */
@@ -142,44 +143,6 @@ static bool function_tells(struct twin *t, const struct twin *all, size_t n)
 	return false;
 }
 
-/* ---- addresses ---------------------------------------------------------------------------- */
-
-/* Do both say the same so far? */
-static bool twins_alike(const struct twin *a, const struct twin *b)
-{
-	const struct frame *f, *g;
-
-	if (a->kind != b->kind)
-		return false;
-	if (a->kind == TWINS_NONE)
-		return true;
-	if (a->kind == TWINS_FUNCTION)
-		return text_same(a->site->alloc_function, b->site->alloc_function);
-	f = snapshot_frame(a->site->stack, a->frame);
-	g = snapshot_frame(b->site->stack, b->frame);
-	return function_same(f, g) && (a->kind == TWINS_INNER || !a->line || line_same(f, g));
-}
-
-/* Two calls in one line, or in code without lines: the nearest frame, from the title outwards, at
- * another address than in a twin that says the same. */
-static void address_tells(struct twin *t, const struct twin *all, size_t n, bool show_hidden)
-{
-	const struct frame *f, *other;
-
-	for (uint32_t away = 0; away <= TWINS_DEPTH && !t->address; away++) {
-		f = frame_at(t, show_hidden, false, away);
-		if (!f)
-			break;
-		for (size_t i = 0; i < n && i < TWINS_COMPARED && !t->address; i++) {
-			if (&all[i] == t || !twins_alike(t, &all[i]))
-				continue;
-			other = frame_at(&all[i], show_hidden, false, away);
-			t->address = other && other->pc != f->pc;
-			t->at = title_of(t, show_hidden) + away;
-		}
-	}
-}
-
 /* ---- names -------------------------------------------------------------------------------- */
 
 /* Where the name of an operator ends: after "operator()", "operator<<"; at `i` anything else. */
@@ -294,6 +257,146 @@ static void arguments_compare(struct twin *all, size_t n)
 	}
 }
 
+/* ---- callers ------------------------------------------------------------------------------ */
+
+/* How much of the end of `a` is the same in `b`: whole parts, "::run(int)"; 0: not even the last.
+ */
+static size_t end_same(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), same = 0, part = 0;
+	int depth = 0;
+
+	while (same < n && same < m && a[n - 1 - same] == b[m - 1 - same]) {
+		char c = a[n - 1 - same++];
+
+		depth += c == ')' || c == '>' ? 1 : c == '(' || c == '<' ? -1 : 0;
+		if (depth == 0 && same >= 2 && !strncmp(a + n - same, "::", 2))
+			part = same;
+	}
+	return part < n && part < m ? part : 0;
+}
+
+/* "← Startup::…" of "v8::Startup::load()", whose twin is called by "v8::Shared::load()". */
+static void scope_name(const char *function, size_t same, bool ascii, char *out, size_t cap)
+{
+	char scope[NAME_BYTES];
+	size_t len = strlen(function) - same;
+
+	snprintf(scope, sizeof(scope), "%.*s", (int)(len < NAME_BYTES ? len : NAME_BYTES - 1),
+		function);
+	name_shorten(out, cap, scope, CALLER_CELLS, true, ascii);
+	len = strlen(out);
+	snprintf(out + len, cap - len, "::%s", ascii ? "..." : "…");
+}
+
+/* Code without a name is an offset; in the module of the row itself no more than that. */
+static void caller_name(const struct twin *t, bool show_hidden, bool ascii, char *out, size_t cap)
+{
+	const struct frame *f = twin_frame(t);
+	const struct frame *title = snapshot_frame(t->site->stack, title_of(t, show_hidden));
+
+	if (!f->function && f->module->name[0] && f->module == title->module)
+		snprintf(out, cap, "+0x%" PRIx64, f->offset);
+	else if (t->scope)
+		scope_name(f->function, t->scope, ascii, out, cap);
+	else
+		frame_name(f, NAMES_SHORT, CALLER_CELLS, ascii, out, cap);
+}
+
+static void caller_text(const struct twin *t, bool show_hidden, bool ascii, char out[TWINS_TEXT])
+{
+	const struct frame *f = twin_frame(t);
+	char name[TWINS_TEXT / 2];
+
+	caller_name(t, show_hidden, ascii, name, sizeof(name));
+	if (t->line && f->line)
+		snprintf(out, TWINS_TEXT, "%s %s:%" PRIu32, ascii ? "<-" : "←", name, f->line);
+	else
+		snprintf(out, TWINS_TEXT, "%s %s", ascii ? "<-" : "←", name);
+}
+
+/* How much of the ends of callers' names hides that their scopes differ: they would be cut to the
+ * same text. */
+static size_t caller_end(const struct twin *t, const struct twin *other)
+{
+	const struct frame *f = twin_frame(t), *g = twin_frame(other);
+	char a[TWINS_TEXT], b[TWINS_TEXT];
+	size_t same;
+
+	if (other->kind != TWINS_CALLER || !f->function || !g->function || function_same(f, g))
+		return 0;
+	same = end_same(f->function, g->function);
+	if (!same)
+		return 0;
+	frame_name(f, NAMES_SHORT, CALLER_CELLS, false, a, sizeof(a));
+	frame_name(g, NAMES_SHORT, CALLER_CELLS, false, b, sizeof(b));
+	if (strcmp(a, b) != 0)
+		return 0;
+	scope_name(f->function, same, false, a, sizeof(a));
+	scope_name(g->function, same, false, b, sizeof(b));
+	return strcmp(a, b) != 0 ? same : 0;
+}
+
+static void callers_compare(struct twin *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; all[i].kind == TWINS_CALLER && j < n && j < TWINS_COMPARED;
+			j++) {
+			size_t same = caller_end(&all[i], &all[j]);
+
+			all[i].scope = same > all[i].scope ? same : all[i].scope;
+		}
+}
+
+/* ---- what is said ------------------------------------------------------------------------- */
+
+static void inner_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
+{
+	const char *function = twin_frame(t)->function;
+	char type[TWINS_TEXT], cut[TWINS_TEXT - 8];
+
+	if (!function)
+		frame_name(twin_frame(t), NAMES_SHORT, CALLER_CELLS, ascii, type, sizeof(type));
+	else
+		name_type(function, t->whole, type);
+	text_elide(cut, sizeof(cut), type, sizeof(cut) - 8, true, ascii);
+	snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", cut);
+}
+
+static void kind_text(const struct twin *twin, bool show_hidden, bool ascii, char out[TWINS_TEXT])
+{
+	if (twin->kind == TWINS_CALLER)
+		caller_text(twin, show_hidden, ascii, out);
+	else if (twin->kind == TWINS_INNER)
+		inner_text(twin, ascii, out);
+	else if (twin->kind == TWINS_FUNCTION)
+		snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", twin->site->alloc_function);
+	else
+		*out = '\0';
+}
+
+/* ---- addresses ---------------------------------------------------------------------------- */
+
+/* Two calls in one line, or in code without lines: the nearest frame, from the title outwards, at
+ * another address than in a twin that says the same. */
+static void address_tells(struct twin *t, const struct twin *all, size_t n, bool show_hidden)
+{
+	const struct frame *f, *other;
+
+	for (uint32_t away = 0; away <= TWINS_DEPTH && !t->address; away++) {
+		f = frame_at(t, show_hidden, false, away);
+		if (!f)
+			break;
+		for (size_t i = 0; i < n && i < TWINS_COMPARED && !t->address; i++) {
+			if (&all[i] == t || t->said != all[i].said)
+				continue;
+			other = frame_at(&all[i], show_hidden, false, away);
+			t->address = other && other->pc != f->pc;
+			t->at = title_of(t, show_hidden) + away;
+		}
+	}
+}
+
 /* ---- all of them -------------------------------------------------------------------------- */
 
 static int twin_order(const void *pa, const void *pb)
@@ -314,11 +417,18 @@ static int row_order(const void *pa, const void *pb)
 
 static void twins_compare(struct twin *all, size_t n, bool show_hidden)
 {
+	char said[TWINS_TEXT];
+
 	for (size_t i = 0; n > 1 && i < n; i++)
 		if (!frames_tell(&all[i], all, n, show_hidden, true) &&
 			!frames_tell(&all[i], all, n, show_hidden, false))
 			function_tells(&all[i], all, n);
 	arguments_compare(all, n);
+	callers_compare(all, n);
+	for (size_t i = 0; n > 1 && i < n; i++) {
+		kind_text(&all[i], show_hidden, false, said);
+		all[i].said = text_hash(0, said);
+	}
 	for (size_t i = 0; n > 1 && i < n; i++)
 		address_tells(&all[i], all, n, show_hidden);
 }
@@ -366,56 +476,6 @@ void twins_find_sites(
 	twins_compare_all(t);
 }
 
-/* Code without a name is an offset; in the module of the row itself no more than that. */
-static void caller_name(const struct twin *t, bool show_hidden, bool ascii, char *out, size_t cap)
-{
-	const struct frame *f = twin_frame(t);
-	const struct frame *title = snapshot_frame(t->site->stack, title_of(t, show_hidden));
-
-	if (!f->function && f->module->name[0] && f->module == title->module)
-		snprintf(out, cap, "+0x%" PRIx64, f->offset);
-	else
-		frame_name(f, NAMES_SHORT, CALLER_CELLS, ascii, out, cap);
-}
-
-static void caller_text(const struct twin *t, bool show_hidden, bool ascii, char out[TWINS_TEXT])
-{
-	const struct frame *f = twin_frame(t);
-	char name[TWINS_TEXT / 2];
-
-	caller_name(t, show_hidden, ascii, name, sizeof(name));
-	if (t->line && f->line)
-		snprintf(out, TWINS_TEXT, "%s %s:%" PRIu32, ascii ? "<-" : "←", name, f->line);
-	else
-		snprintf(out, TWINS_TEXT, "%s %s", ascii ? "<-" : "←", name);
-}
-
-static void inner_text(const struct twin *t, bool ascii, char out[TWINS_TEXT])
-{
-	const char *function = twin_frame(t)->function;
-	char type[TWINS_TEXT], cut[TWINS_TEXT - 8];
-
-	if (!function)
-		frame_name(twin_frame(t), NAMES_SHORT, CALLER_CELLS, ascii, type, sizeof(type));
-	else
-		name_type(function, t->whole, type);
-	text_elide(cut, sizeof(cut), type, sizeof(cut) - 8, true, ascii);
-	snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", cut);
-}
-
-static void kind_text(
-	const struct twins *t, const struct twin *twin, bool ascii, char out[TWINS_TEXT])
-{
-	if (twin->kind == TWINS_CALLER)
-		caller_text(twin, t->show_hidden, ascii, out);
-	else if (twin->kind == TWINS_INNER)
-		inner_text(twin, ascii, out);
-	else if (twin->kind == TWINS_FUNCTION)
-		snprintf(out, TWINS_TEXT, ascii ? "{%s}" : "‹%s›", twin->site->alloc_function);
-	else
-		*out = '\0';
-}
-
 /* An address is an offset in the module; after a caller, that of a call in it. */
 static void address_add(const struct twin *twin, bool ascii, char out[TWINS_TEXT])
 {
@@ -437,7 +497,7 @@ const char *twins_text(const struct twins *t, size_t row, enum glyphs glyphs, ch
 
 		if (twin->row != row || (twin->kind == TWINS_NONE && !twin->address))
 			continue;
-		kind_text(t, twin, ascii, out);
+		kind_text(twin, t->show_hidden, ascii, out);
 		if (twin->address)
 			address_add(twin, ascii, out);
 		return out;

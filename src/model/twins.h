@@ -22,6 +22,8 @@ struct twin {
 	uint32_t frame; /* the frame that differs */
 	bool line; /* its line, not its function, differs */
 	bool whole; /* one template argument is not enough */
+	size_t scope; /* bytes at the end of the caller's name that another caller's has, too */
+	uint64_t said; /* hash of what is said of it without an address */
 	bool address; /* none of that is enough: the address of frame `at` is */
 	uint32_t at;
 };

@@ -330,7 +330,26 @@ static const char *next_scope(const char *name, const char *s)
 	return *s ? s : NULL;
 }
 
-/* "…::insert(…)": keeps as many of the last parts as fit, at least the end of the last one. */
+/* Cells of a part's end that are worth showing without its beginning. */
+#define PART_CELLS 4u
+
+/* Where the last `cells` cells before `end` begin, which is the end of a plain word; `end`: it is
+ * none, or they are few. */
+static const char *word_end(const char *name, const char *end, size_t cells)
+{
+	const char *s = end;
+
+	while (s > name && is_word(s[-1]))
+		s--;
+	if (cells < PART_CELLS)
+		return end;
+	while (text_cells(s) - text_cells(end) > cells)
+		s += character_bytes(s, end);
+	return s;
+}
+
+/* "…::insert(…)", or "…itySet::insert(…)" where there is room: keeps as many of the last parts as
+ * fit, at least the end of the last one, and of the part before them the end of its name. */
 static size_t elide(char *out, size_t cap, const char *name, size_t cells, bool ascii)
 {
 	const char *dots = ascii ? "..." : "…";
@@ -340,10 +359,14 @@ static size_t elide(char *out, size_t cap, const char *name, size_t cells, bool 
 	for (const char *s = next_scope(name, name); s; s = next_scope(name, s + 2)) {
 		if (text_cells(s) + dots_cells <= cells) {
 			strcpy(buf, dots);
-			strcat(buf, s);
+			strcat(buf, word_end(name, s, cells - text_cells(s) - dots_cells));
 			return copy(out, cap, buf);
 		}
 	}
+	/* Not even that: of the last part as much as fits, without the colons before it. */
+	for (const char *s = next_scope(name, name); s; s = next_scope(name, s + 2))
+		if (text_cells(s + 2) < cells)
+			cells = text_cells(s + 2) + 1;
 	return text_elide(out, cap, name, cells, true, ascii);
 }
 

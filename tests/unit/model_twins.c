@@ -121,6 +121,28 @@ TEST(a_caller_or_its_line)
 	snap.sites = sites;
 }
 
+/* Callers whose names are too long for the part in which they differ. */
+TEST(a_caller_by_its_scope)
+{
+	snap.nsites = 4;
+	site_set(
+		0, "grow", 38, "v8::SharedHeapDeserializer::DeserializeIntoIsolate()", 0, "malloc");
+	site_set(1, "grow", 38, "v8::StartupDeserializer::DeserializeIntoIsolate()", 0, "malloc");
+	site_set(2, "grow", 38, "v8::Isolate::Init(bool)", 0, "malloc");
+	site_set(3, "grow", 38, "v8::Heap::Init(bool)", 0, "malloc");
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← …SharedHeapDeserializer::…");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "← v8::StartupDeserializer::…");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "← v8::Isolate::Init(…)");
+	CHECK_STR(text(3, GLYPHS_ASCII), "<- v8::Heap::Init(...)");
+	/* Arguments of a template are folded; an address tells then. */
+	snap.nsites = 2;
+	site_set(0, "grow", 38, "Table<a::one_long_name_of_a_type>::with_a_name()", 0, "malloc");
+	site_set(1, "grow", 38, "Table<b::one_long_name_of_a_type>::with_a_name()", 0, "malloc");
+	for (unsigned i = 0; i < 2; i++)
+		frames[i][2].pc = frames[i][2].offset = 0x2a40 + i;
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "← Table<…>::with_a_name() 0x2a40");
+}
+
 /* In the module of the row an offset is enough; in another one its name is needed. */
 TEST(a_caller_without_a_name)
 {
@@ -192,6 +214,21 @@ TEST(an_address_where_nothing_else_tells)
 	twins_find_sites(&twins, listed, 3, false);
 	CHECK_STR(twins_text(&twins, 2, GLYPHS_BLOCKS, (char[TWINS_TEXT]){ 0 }), "‹0x77›");
 	CHECK(!twins_text(&twins, 1, GLYPHS_BLOCKS, (char[TWINS_TEXT]){ 0 }));
+}
+
+/* Constructors of one class, and functions of one scope, that are cut to the same text. */
+TEST(an_address_where_texts_are_the_same)
+{
+	snap.nsites = 3;
+	site_set(0, STRING "::basic_string(" STRING " const&)", 38, "run", 1, "malloc");
+	site_set(1, STRING "::basic_string(unsigned long, char)", 38, "run", 1, "malloc");
+	site_set(2, "std::vector<int, std::allocator<int> >::push_back(int&&)", 38, "run", 1,
+		"malloc");
+	for (unsigned i = 0; i < 3; i++)
+		frames[i][2].pc = frames[i][2].offset = 0x2a40 + i;
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹string› ‹0x2a40›");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹string› ‹0x2a41›");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "‹vector<int>›");
 }
 
 TEST(an_address_after_a_caller_that_is_not_enough)
@@ -267,10 +304,12 @@ int main(void)
 	RUN(all_arguments_where_the_first_is_the_same);
 	RUN(types_of_the_standard_library);
 	RUN(a_caller_or_its_line);
+	RUN(a_caller_by_its_scope);
 	RUN(a_caller_without_a_name);
 	RUN(a_caller_further_out);
 	RUN(the_function_that_allocates);
 	RUN(an_address_where_nothing_else_tells);
+	RUN(an_address_where_texts_are_the_same);
 	RUN(an_address_after_a_caller_that_is_not_enough);
 	RUN(odd_names);
 	RUN(names_with_their_twins_fit);

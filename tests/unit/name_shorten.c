@@ -129,7 +129,9 @@ TEST(in_order)
 	shorten(name, 22, false, "…::Box<…>::insert(…)");
 	shorten(name, 19, false, "…::insert(…)");
 	shorten(name, 12, false, "…::insert(…)");
-	shorten(name, 11, false, "…:insert(…)");
+	shorten(name, 11, false, "…insert(…)");
+	shorten(name, 10, false, "…insert(…)");
+	shorten(name, 9, false, "…nsert(…)");
 	shorten(name, 5, false, "…t(…)");
 	shorten(name, 1, false, "…");
 	shorten(name, 0, false, "");
@@ -145,6 +147,25 @@ TEST(cut_between_parts)
 	shorten("aaaa::bbbb::operator()(a::b)", 17, false, "…::operator()(…)");
 	shorten("aaaa::(anonymous namespace)::f", 9, false, "…::f");
 	shorten("aaaa::{lambda(x::y)#1}::f", 9, false, "…::f");
+}
+
+/* Where whole parts leave room, the end of the next one's name is there, too. */
+TEST(the_end_of_a_part)
+{
+	const char *name = "node::NodeArrayBufferAllocator::Allocate(unsigned long)";
+
+	shorten(name, 43, false, "node::NodeArrayBufferAllocator::Allocate(…)");
+	shorten(name, 42, false, "…::NodeArrayBufferAllocator::Allocate(…)");
+	shorten(name, 39, false, "…NodeArrayBufferAllocator::Allocate(…)");
+	shorten(name, 37, false, "…odeArrayBufferAllocator::Allocate(…)");
+	shorten(name, 29, false, "…BufferAllocator::Allocate(…)");
+	shorten(name, 18, false, "…ator::Allocate(…)");
+	shorten(name, 17, false, "…::Allocate(…)"); /* too little of it */
+	shorten(name, 33, true, "...BufferAllocator::Allocate(...)");
+	shorten("aa::Box<int>::get", 14, false, "…::Box<…>::get");
+	shorten("aa::Box<int>::get", 12, false, "…::get"); /* not a plain word */
+	if (setlocale(LC_CTYPE, "C.UTF-8"))
+		shorten("aa::日本日本日本::f()", 12, false, "…本日本::f()");
 }
 
 TEST(wide_characters)
@@ -226,6 +247,7 @@ int main(void)
 	RUN(always);
 	RUN(in_order);
 	RUN(cut_between_parts);
+	RUN(the_end_of_a_part);
 	RUN(wide_characters);
 	RUN(bounds);
 	RUN(long_characters);
