@@ -259,24 +259,24 @@ static void arguments_compare(struct twin *all, size_t n)
 
 /* ---- callers ------------------------------------------------------------------------------ */
 
-/* How much of the end of `a` is the same in `b`: whole parts, "::run(int)"; 0: not even the last.
- */
+/* How many bytes at the ends of both are the same, without cutting through brackets. */
 static size_t end_same(const char *a, const char *b)
 {
-	size_t n = strlen(a), m = strlen(b), same = 0, part = 0;
+	size_t n = strlen(a), m = strlen(b), same = 0, whole = 0;
 	int depth = 0;
 
 	while (same < n && same < m && a[n - 1 - same] == b[m - 1 - same]) {
 		char c = a[n - 1 - same++];
 
 		depth += c == ')' || c == '>' ? 1 : c == '(' || c == '<' ? -1 : 0;
-		if (depth == 0 && same >= 2 && !strncmp(a + n - same, "::", 2))
-			part = same;
+		if (depth == 0 && ((unsigned char)c & 0xc0) != 0x80)
+			whole = same;
 	}
-	return part < n && part < m ? part : 0;
+	return whole < n && whole < m ? whole : 0;
 }
 
-/* "← Startup::…" of "v8::Startup::load()", whose twin is called by "v8::Shared::load()". */
+/* "← v8::Startup…" of "v8::StartupTask::load()", whose twin is called by "v8::SharedTask::load()":
+ * the end is what is kept of it where room is scarce. */
 static void scope_name(const char *function, size_t same, bool ascii, char *out, size_t cap)
 {
 	char scope[NAME_BYTES];
@@ -286,7 +286,7 @@ static void scope_name(const char *function, size_t same, bool ascii, char *out,
 		function);
 	name_shorten(out, cap, scope, CALLER_CELLS, true, ascii);
 	len = strlen(out);
-	snprintf(out + len, cap - len, "::%s", ascii ? "..." : "…");
+	snprintf(out + len, cap - len, "%s", ascii ? "..." : "…");
 }
 
 /* Code without a name is an offset; in the module of the row itself no more than that. */
