@@ -157,7 +157,7 @@ static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 	snprintf(all, sizeof(all), "%*s%s%s%s%s%s%s", (int)(h->depth * INDENT), "", mark,
 		h->root ? h->root : name, *place ? "  " : "", place, type ? "  " : "",
 		type ? type : "");
-	text_elide(out, COLUMN_TEXT_MAX, all, cells, false, draw_is_ascii());
+	text_elide_parts(out, COLUMN_TEXT_MAX, all, cells, draw_is_ascii());
 }
 
 static void cell_text(const struct ui *ui, const struct snap_leaks *l, uint32_t i, const char *twin,
@@ -204,8 +204,10 @@ static void line_draw(const struct ui *ui, const struct snap_leaks *l, size_t at
 	}
 }
 
-static const char *empty_text(const struct snap_leaks *l)
+static const char *empty_text(const struct ui *ui, const struct snap_leaks *l)
 {
+	if (!l && ui->source->leaks && leak_facts_is_scanning(ui->source->leaks(ui->source->ctx)))
+		return "a scan is running: when it ends, what holds the heap is shown here";
 	if (!l)
 		return "not scanned yet: L scans, and shows what holds the heap";
 	return l->no_holders ? l->no_holders : "what holds the heap was not computed";
@@ -247,7 +249,7 @@ static void holders_draw(struct ui *ui)
 	for (size_t i = 0; i < list->height && list->top + i < list->count; i++)
 		line_draw(ui, l, list->top + i, y + (int)i);
 	if (list->count == 0)
-		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM, empty_text(l));
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM, empty_text(ui, l));
 }
 
 static void holders_status(struct ui *ui, char *text, size_t cap)

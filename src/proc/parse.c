@@ -52,7 +52,8 @@ enum {
 	STAT_UTIME = 14,
 	STAT_STIME = 15,
 	STAT_THREADS = 20,
-	STAT_START = 22
+	STAT_START = 22, /* the last that must be there */
+	STAT_EXIT_SIGNAL = 38
 };
 
 static void stat_take(struct proc_reading *r, unsigned field, uint64_t value)
@@ -81,6 +82,9 @@ static void stat_take(struct proc_reading *r, unsigned field, uint64_t value)
 		break;
 	case STAT_START:
 		r->start_ticks = value;
+		break;
+	case STAT_EXIT_SIGNAL:
+		r->ends_unsaid = value == 0;
 		break;
 	default:
 		break;
@@ -120,17 +124,20 @@ int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r)
 	if (c.at == c.end || !strchr("RSDTtZXxKWPI", *c.at) || !*c.at)
 		return -EINVAL;
 	read.state = *c.at++;
-	for (field = STAT_STATE + 1; field <= STAT_START; field++) {
+	for (field = STAT_STATE + 1; field <= STAT_EXIT_SIGNAL; field++) {
 		uint64_t value = 0;
 
 		cursor_blanks(&c);
+		if ((c.at == c.end || *c.at == '\n') && field > STAT_START)
+			break;
 		if (c.at == c.end || *c.at == '\n')
 			return -EINVAL;
 		if (*c.at == '-')
 			cursor_word_skip(&c); /* tpgid, priority, nice: not needed */
-		else if (!cursor_number(&c, &value))
+		else if (cursor_number(&c, &value))
+			stat_take(&read, field, value);
+		else
 			return -EINVAL;
-		stat_take(&read, field, value);
 	}
 	*r = read;
 	return 0;

@@ -21,6 +21,8 @@ struct proc_reading {
 	uint32_t flags; /* PF_* of the kernel, field 9 of stat */
 	uint64_t start_ticks; /* clock ticks since boot, field 22 of stat: identifies the process,
 				 with its pid */
+	bool ends_unsaid; /* its end sends its parent no signal, unlike that of a child of fork: so
+			     with the copies of leak scans */
 	uint64_t minor_faults; /* since start */
 	uint64_t major_faults;
 	uint64_t cpu_ticks; /* utime + stime */

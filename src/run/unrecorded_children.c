@@ -162,7 +162,8 @@ static void child_visit(void *ctx, pid_t child)
 	struct finding *f;
 	uint64_t now;
 
-	if (child == getpid() || is_listed(u, child) || proc_read(child, false, &r) != 0)
+	if (child == getpid() || is_listed(u, child) || proc_read(child, false, &r) != 0 ||
+		r.ends_unsaid)
 		return;
 	f = finding_of(u, child, r.start_ticks);
 	if (!f)

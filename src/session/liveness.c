@@ -94,12 +94,14 @@ struct census {
 	unsigned unrecorded;
 };
 
+/* The copy that a leak scan reads (src/leak/access) is no child of the program's own. */
 static void census_visit(void *ctx, pid_t child)
 {
 	struct census *c = ctx;
-	uint64_t ticks;
+	struct proc_reading r;
 
-	c->unrecorded += proc_start_ticks(child, &ticks) == 0 && ticks < c->before &&
+	c->unrecorded += proc_read(child, false, &r) == 0 && !r.ends_unsaid &&
+			 r.start_ticks < c->before &&
 			 proc_maps_other(child, SEGMENT_PREFIX, c->segment) == 0;
 }
 
@@ -183,6 +185,7 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 {
 	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
 	uint32_t recorded = t->state;
+	unsigned many = runs ? h->unrecorded : h->unrecorded_most;
 
 	if (h->is_core)
 		return h->text;
@@ -211,7 +214,10 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 		return forked_notice(h);
 	snprintf(h->text, sizeof(h->text),
 		"%u of its children %s not recorded: forked without exec, or without the library",
-		runs ? h->unrecorded : h->unrecorded_most, runs ? "are" : "were");
+		many,
+		runs	    ? many == 1 ? "is" : "are"
+		: many == 1 ? "was"
+			    : "were");
 	return h->text;
 }
 

@@ -32,6 +32,8 @@ TEST(roots_open_to_what_they_hold)
 {
 	begin();
 	CHECK(sees("not scanned yet: L scans"));
+	paper_keys(&p, "L");
+	CHECK(sees("a scan is running") && !sees("not scanned yet"));
 	scan();
 	CHECK(ui_view(&p.ui) == view_table[VIEW_HOLDERS]);
 	CHECK(sees("190.7M") && sees("+ quotes (server.c:12)") && sees("several roots"));

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is said of a recording: with each end, and whatever is known of it. */
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
-#include "shm/layout.h"
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include "src/session/liveness.h"
 #include "tests/check.h"
+#include "tests/unit/segment_fixture.h"
 
 /* What is said of an end has room on a screen of 100 columns. */
 TEST(ends_are_told_in_a_line)
@@ -24,8 +28,46 @@ TEST(ends_are_told_in_a_line)
 			}
 }
 
+/* A child that waits; its end sends `signal`, or none. */
+static pid_t child_start(int signal)
+{
+	pid_t child = (pid_t)syscall(SYS_clone, (unsigned long)signal, 0, 0, 0, 0);
+
+	while (child == 0)
+		pause();
+	return child;
+}
+
+/* A leak scan's copy is not the program's child, though the kernel has it so (forked_copy.c). */
+TEST(a_copy_is_no_child)
+{
+	pid_t copy = child_start(0), child;
+	struct liveness h = { .without = 0 };
+	struct read_segment *s;
+	struct made made;
+
+	made_open(&made, &(struct segment_identity){ .pid = getpid() });
+	s = made_read(&made);
+	child = child_start(SIGCHLD);
+	CHECK(copy > 0 && child > 0);
+	/* Children count once they are a second old; the copy is the elder. */
+	while (!h.unrecorded) {
+		sched_yield();
+		h.due_ns = 0;
+		liveness_check(&h, s, HT_STATE_RUNNING, getpid());
+	}
+	CHECK_INT(h.unrecorded, 1);
+	kill(copy, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(copy, NULL, __WALL);
+	waitpid(child, NULL, 0);
+	read_close(s);
+	made_close(&made);
+}
+
 int main(void)
 {
+	RUN(a_copy_is_no_child);
 	RUN(ends_are_told_in_a_line);
 	return check_end();
 }

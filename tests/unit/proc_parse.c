@@ -32,6 +32,13 @@ TEST(stat_fields)
 	CHECK_INT(r.cpu_ticks, 180);
 	CHECK_INT(r.threads, 14);
 	CHECK_INT(r.start_ticks, 987654);
+	CHECK(!r.ends_unsaid);
+	CHECK_INT(
+		stat_of("4211 (copy) t 77 4211 4211 34816 -1 4194304 1001 11 42 12 150 30 1 2 20 0 "
+			"14 0 987654 1000000 250 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 0 3",
+			&r),
+		0);
+	CHECK(r.ends_unsaid);
 }
 
 TEST(stat_names)
