@@ -377,24 +377,43 @@ static void kind_text(const struct twin *twin, bool show_hidden, bool ascii, cha
 
 /* ---- addresses ---------------------------------------------------------------------------- */
 
+/* Is the frame's address in `t` another one than in all of its twins? Without `every`: than in one
+ * that says the same. */
+static bool address_differs(const struct twin *t, const struct twin *all, size_t n,
+	bool show_hidden, uint32_t away, bool every)
+{
+	const struct frame *f = frame_at(t, show_hidden, false, away);
+	bool differs = every;
+
+	for (size_t i = 0; f && i < n && i < TWINS_COMPARED && differs == every; i++) {
+		const struct frame *other = frame_at(&all[i], show_hidden, false, away);
+
+		if (&all[i] == t || (!every && t->said != all[i].said))
+			continue;
+		differs = other ? other->pc != f->pc : every;
+	}
+	return f && differs;
+}
+
+static bool says_as_another(const struct twin *t, const struct twin *all, size_t n)
+{
+	for (size_t i = 0; i < n && i < TWINS_COMPARED; i++)
+		if (&all[i] != t && t->said == all[i].said)
+			return true;
+	return false;
+}
+
 /* Two calls in one line, or in code without lines: the nearest frame, from the title outwards, at
- * another address than in a twin that says the same. */
+ * an address of its own, for the address may be all that a narrow column has room for. */
 static void address_tells(struct twin *t, const struct twin *all, size_t n, bool show_hidden)
 {
-	const struct frame *f, *other;
-
-	for (uint32_t away = 0; away <= TWINS_DEPTH && !t->address; away++) {
-		f = frame_at(t, show_hidden, false, away);
-		if (!f)
-			break;
-		for (size_t i = 0; i < n && i < TWINS_COMPARED && !t->address; i++) {
-			if (&all[i] == t || t->said != all[i].said)
-				continue;
-			other = frame_at(&all[i], show_hidden, false, away);
-			t->address = other && other->pc != f->pc;
+	if (!says_as_another(t, all, n))
+		return;
+	for (int every = 1; every >= 0 && !t->address; every--)
+		for (uint32_t away = 0; away <= TWINS_DEPTH && !t->address; away++) {
+			t->address = address_differs(t, all, n, show_hidden, away, every);
 			t->at = title_of(t, show_hidden) + away;
 		}
-	}
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */

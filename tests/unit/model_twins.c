@@ -243,6 +243,24 @@ TEST(an_address_after_a_caller_that_is_not_enough)
 	CHECK_STR(text(2, GLYPHS_BLOCKS), "← other");
 }
 
+/* A narrow column may show the address alone, so it is one that no twin has. */
+TEST(an_address_of_its_own)
+{
+	static const uint64_t near[] = { 0x10, 0x20, 0x20 }, far[] = { 0x77, 0x77, 0x88 };
+
+	snap.nsites = 3;
+	for (unsigned i = 0; i < 3; i++) {
+		site_set(i, i < 2 ? "make<Conn>" : "make<Session>", 38, "run", 1, "malloc");
+		frames[i][2].pc = frames[i][2].offset = near[i];
+		frames[i][3].pc = frames[i][3].offset = far[i];
+	}
+	CHECK_STR(text(0, GLYPHS_BLOCKS), "‹make<Conn>› ‹0x10›");
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹make<Conn>› ‹0x20›"); /* it has none */
+	frames[1][3].pc = frames[1][3].offset = 0x99;
+	CHECK_STR(text(1, GLYPHS_BLOCKS), "‹make<Conn>› ‹0x99›");
+	CHECK_STR(text(2, GLYPHS_BLOCKS), "‹make<Session>›");
+}
+
 TEST(odd_names)
 {
 	static const char *const names[] = { "", "operator()", "a<b", "a>b", "f(", "<<<>>>",
@@ -311,6 +329,7 @@ int main(void)
 	RUN(an_address_where_nothing_else_tells);
 	RUN(an_address_where_texts_are_the_same);
 	RUN(an_address_after_a_caller_that_is_not_enough);
+	RUN(an_address_of_its_own);
 	RUN(odd_names);
 	RUN(names_with_their_twins_fit);
 	return check_end();
