@@ -501,6 +501,8 @@ static void header_order(const struct ui *ui, struct infoline *s)
 		infoline_right(s, 50, STYLE_PLAIN, "%s names (v)", name_styles[ui->names]);
 }
 
+#define FACT_WANTED 85 /* what is of lower priority does not shorten the way that led here */
+
 /* The line of tabs; item i is the tab id[i]. If not all fit, the tab in front stays, and is only
  * truncated if it does not fit alone. */
 static void header_tab_line(const struct ui *ui, struct infoline *s, int id[VIEW_TABS])
@@ -519,10 +521,14 @@ static void header_tab_line(const struct ui *ui, struct infoline *s, int id[VIEW
 							  : STYLE_PLAIN,
 			"%s", text);
 		s->item[s->count - 1].gap = 0;
+		if (!front)
+			infoline_modest(s);
 		if (front && (s->item[s->count - 1].cells > width || ui_moment(ui) != SNAP_NOW))
 			infoline_elastic(s, 8);
 	}
 	header_order(ui, s);
+	for (unsigned i = 0; i < s->count; i++)
+		s->item[i].modest |= s->item[i].right && s->item[i].priority < FACT_WANTED;
 }
 
 int header_tab_at(const struct ui *ui, int x)

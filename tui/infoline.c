@@ -89,8 +89,14 @@ void infoline_tight(struct infoline *s)
 		s->item[s->count - 1].gap = 1;
 }
 
-/* Cells of the items kept, with elastic ones at full or at least width. */
-static unsigned infoline_cells(const struct infoline *s, bool least)
+void infoline_modest(struct infoline *s)
+{
+	if (s->count)
+		s->item[s->count - 1].modest = true;
+}
+
+/* Cells of the items kept, with elastic ones of each side at full or at least width. */
+static unsigned infoline_cells(const struct infoline *s, bool left_least, bool right_least)
 {
 	unsigned sum = 0;
 
@@ -99,7 +105,8 @@ static unsigned infoline_cells(const struct infoline *s, bool least)
 
 		if (p->dropped)
 			continue;
-		sum += (least ? p->least : p->cells) + (sum ? p->gap : 0);
+		sum += ((p->right ? right_least : left_least) ? p->least : p->cells) +
+		       (sum ? p->gap : 0);
 	}
 	return sum;
 }
@@ -127,7 +134,7 @@ static unsigned infoline_next(const struct infoline *s, const bool tried[INFOLIN
 /* Shortens elastic items until the line fits, the first one first. */
 static void infoline_shrink(struct infoline *s, unsigned cells)
 {
-	unsigned over = infoline_cells(s, false);
+	unsigned over = infoline_cells(s, false, false);
 
 	over = over > cells ? over - cells : 0;
 	for (unsigned i = 0; i < s->count && over; i++) {
@@ -155,11 +162,11 @@ unsigned infoline_fit(struct infoline *s, unsigned cells)
 	while ((at = infoline_next(s, tried)) != INFOLINE_ITEMS) {
 		tried[at] = true;
 		infoline_mark(s, at, false);
-		if (infoline_cells(s, true) > cells)
+		if (infoline_cells(s, !s->item[at].modest, true) > cells)
 			infoline_mark(s, at, true);
 	}
 	infoline_shrink(s, cells);
-	return infoline_cells(s, false);
+	return infoline_cells(s, false, false);
 }
 
 static unsigned infoline_side_cells(const struct infoline *s, bool right)

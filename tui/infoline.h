@@ -21,6 +21,7 @@ struct infoline_item {
 	unsigned least; /* may be truncated to this; = cells if it is not elastic */
 	bool right, joined; /* joined: no gap before it, dropped with the item before */
 	bool dropped;
+	bool modest; /* it shortens no elastic item */
 	unsigned gap; /* cells before it, unless it is the first */
 };
 
@@ -47,6 +48,8 @@ void infoline_join(struct infoline *s, enum draw_style style, const char *fmt, .
 	__attribute__((format(printf, 3, 4)));
 /* The last item may be truncated to `least` cells (with an ellipsis) before any item is dropped. */
 void infoline_elastic(struct infoline *s, unsigned least);
+/* The last item is shown only where no elastic one at the left need be truncated for it. */
+void infoline_modest(struct infoline *s);
 /* The last item is one cell from the one before, as part of the same fact. */
 void infoline_tight(struct infoline *s);
 /* Decides which items fit into `cells` cells. Pure. Returns the cells taken, with gaps. */

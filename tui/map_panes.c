@@ -283,7 +283,9 @@ static void row_draw(const struct ui *ui, size_t i, int y)
 		draw_fill(y, 0, is_wide(ui) ? end - 1 : width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
-	draw_text(y, 1, x - 1, style, map_panes_name(ui, row, name));
+	text_elide(
+		text, sizeof(text), map_panes_name(ui, row, name), x - 2, false, draw_is_ascii());
+	draw_text(y, 1, x - 1, style, text);
 	row_figures(ui, row, text, sizeof(text));
 	draw_text(y, (int)x, width - x, style, text);
 	cells = cells < CELLS_MOST ? cells : CELLS_MOST;

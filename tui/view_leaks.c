@@ -31,7 +31,7 @@
 static const struct table_column leak_columns[] = {
 	{ "KIND", 10, false, 0, "definite, indirect, possible, suspect or growing (see Terms)" },
 	{ "BYTES", 7, true, 0, "bytes in blocks of this call site and kind" },
-	{ "BLOCKS", 7, true, 0, "number of these blocks" },
+	{ "BLOCKS", 7, true, 48, "number of these blocks" },
 	{ "INDIRECT", 9, true, 96, "bytes reachable only through them, and lost as well" },
 	{ "OLDEST", 7, true, 56, "age of the oldest block" },
 	{ "CHANGE", 8, true, 66, "growth since the previous scan (if only growing: the last)" },

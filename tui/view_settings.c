@@ -16,7 +16,9 @@
 #include "tui/settings_sync.h"
 #include "tui/view_tree.h"
 
-#define VALUE_AT 34 /* first cell of a value */
+#define LINE_AT	    3 /* first cell of a setting, */
+#define LABEL_CELLS 30 /* most of its label, which gives way to the value, */
+#define VALUE_CELLS 12 /* and cells of the value */
 
 static struct list *settings_list(struct ui *ui)
 {
@@ -238,7 +240,9 @@ static void column_line(const struct ui *ui, const struct setup_line *l, char *o
 /* The name at the left, the value at the right. */
 static void line_text(const struct ui *ui, const struct setup_line *l, char *out, size_t cap)
 {
-	char value[UNITS_MAX];
+	int width = ui->layout.width - LINE_AT - VALUE_CELLS - 2;
+	unsigned room = width < 0 ? 0 : width > LABEL_CELLS ? LABEL_CELLS : (unsigned)width;
+	char value[UNITS_MAX], label[4 * LABEL_CELLS];
 
 	switch (l->kind) {
 	case SETUP_HEAD:
@@ -246,8 +250,10 @@ static void line_text(const struct ui *ui, const struct setup_line *l, char *out
 		break;
 	case SETUP_CHOICE:
 		choice_format(ui, &choices[l->index], value);
-		snprintf(out, cap, "%-*s %-12s %s", VALUE_AT - 4, choices[l->index].label, value,
-			choices[l->index].help);
+		text_elide(label, sizeof(label), choices[l->index].label, room, false,
+			draw_is_ascii());
+		snprintf(out, cap, "%s%*s %-*s %s", label, (int)(room - text_cells(label)), "",
+			VALUE_CELLS, value, choices[l->index].help);
 		break;
 	case SETUP_COLUMN:
 		column_line(ui, l, out, cap);
@@ -270,7 +276,7 @@ static void settings_draw_line(const struct ui *ui, size_t row, int y)
 	unsigned width = (unsigned)ui->layout.width;
 	bool selected = row == ui->setup.list.cursor;
 	char text[512], cut[512];
-	int x = l->kind == SETUP_HEAD ? 1 : 3;
+	int x = l->kind == SETUP_HEAD ? 1 : LINE_AT;
 
 	line_text(ui, l, text, sizeof(text));
 	text_elide(cut, sizeof(cut), text, width - (unsigned)x - 1, false, draw_is_ascii());

@@ -135,7 +135,7 @@ static void sizes_side_title(
 static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned cells)
 {
 	struct histogram h = sizes_program(ui);
-	char a[UNITS_MAX], b[UNITS_MAX], text[128];
+	char a[UNITS_MAX], b[UNITS_MAX], text[128], cut[128];
 
 	if (i > 0 && i <= histogram_lines(&h)) {
 		histogram_draw(&h, i - 1, y, 0, cells);
@@ -154,7 +154,8 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 				"whole program   %s live blocks   %s allocated",
 				units_count(a, ui->shown->totals.live_blocks),
 				units_count(b, ui->shown->totals.allocs));
-		draw_text(y, 1, cells - 2, STYLE_BOLD, text);
+		text_elide_parts(cut, sizeof(cut), text, cells - 2, draw_is_ascii());
+		draw_text(y, 1, cells - 2, STYLE_BOLD, cut);
 	}
 }
 

@@ -99,7 +99,9 @@ def play(keys, args, still, steps):
             assert not found and not SANITIZER.search(s.seen), found or s.seen[-2000:]
             assert s.child.returncode >= 0, "ended by signal %d" % -s.child.returncode
             look = s.look()
-            assert not look.alternate and look.cursor and not look.mouse, "the terminal is not as it was"
+            left = "alternate %d, cursor %d, mouse %d" % (look.alternate, look.cursor, look.mouse)
+            assert left == "alternate 0, cursor 1, mouse 0", "the terminal is not as it was: %s, status %d: %r" % (
+                left, s.child.returncode, s.seen[-400:])
         finally:
             s.close()
             end_programs(folder)
@@ -120,11 +122,11 @@ def kinds(recording):
     many = "%s 600 & %s 600 & exec %s 600" % (DEMO, DEMO, DEMO)
     editor = "echo ready; stty raw -echo; while c=$(dd bs=1 count=1 2>/dev/null); do printf '\\033[%d;7H%s表' 3 \"$c\"; done"
     return (("a recording", ("-r", recording), True),
-            ("a program", ("-d", "100ms", "--", DEMO, "600"), False),
-            ("several", ("-d", "200ms", "--", "sh", "-c", many), False),
-            ("one that has the keyboard", ("-d", "100ms", "--", "sh", "-c", editor), False),
-            ("leaks, held at the end", ("-d", "100ms", "--hold", "--", LEAKS), False),
-            ("readonly", ("-d", "100ms", "--readonly", "-t", "--", DEMO, "600"), False))
+            ("a program", ("-d", "500ms", "--", DEMO, "600"), False),
+            ("several", ("-d", "1", "--", "sh", "-c", many), False),
+            ("one that has the keyboard", ("-d", "500ms", "--", "sh", "-c", editor), False),
+            ("leaks, held at the end", ("-d", "500ms", "--hold", "--", LEAKS), False),
+            ("readonly", ("-d", "500ms", "--readonly", "-t", "--", DEMO, "600"), False))
 
 
 def used():

@@ -38,6 +38,18 @@ static bool seen(const char *words)
 	return paper_find(&p, words) >= 0;
 }
 
+/* Where there is little room, the label gives way. */
+TEST(values_are_whole_in_a_narrow_terminal)
+{
+	begin(20, 40);
+	CHECK(seen("Sites: columns          memory"));
+	CHECK(seen("Names                   short"));
+	paper_close(&p);
+	begin(20, 100);
+	CHECK(seen("Sites: columns                 memory"));
+	paper_close(&p);
+}
+
 TEST(values_go_forth_and_back)
 {
 	begin(40, 100);
@@ -289,6 +301,7 @@ TEST(every_size)
 
 int main(void)
 {
+	RUN(values_are_whole_in_a_narrow_terminal);
 	RUN(values_go_forth_and_back);
 	RUN(glyphs_and_colors);
 	RUN(columns_are_switched_off);

@@ -29,6 +29,19 @@ static void scan(void)
 	paper_draw(&p);
 }
 
+/* At any moment the way that led here is said before tabs that have no part in it. */
+TEST(the_way_is_whole_before_other_tabs)
+{
+	paper_open(&p, 12, 40, false);
+	p.canned.past = true;
+	for (int i = 0; i < 4; i++)
+		refresh_tick(&p.ui);
+	paper_keys(&p, ",\r");
+	CHECK(in_front(VIEW_DETAIL) && ui_moment(&p.ui) == SNAP_PAST);
+	CHECK(paper_find(&p, "[Sites > Site detail] Tree") >= 0);
+	paper_close(&p);
+}
+
 TEST(a_site_leads_to_its_line_in_the_tree_and_back)
 {
 	uint32_t site;
@@ -199,6 +212,7 @@ TEST(the_editor_opens_from_everywhere)
 
 int main(void)
 {
+	RUN(the_way_is_whole_before_other_tabs);
 	RUN(a_site_leads_to_its_line_in_the_tree_and_back);
 	RUN(a_leak_leads_to_its_source_and_tree_and_back);
 	RUN(a_site_leads_to_its_leaks_and_back);
