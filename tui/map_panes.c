@@ -459,6 +459,14 @@ static void classes_draw(const struct ui *ui, const struct map_panes *p)
 
 /* ---- who pins ---- */
 
+#define PINS_NARROW 56 /* below this width the names need the room of ALONE and LIVE */
+
+/* Where the name of a site that pins begins. */
+static unsigned pin_name_x(unsigned width)
+{
+	return width < PINS_NARROW ? 19 : 36;
+}
+
 static void pin_draw(const struct ui *ui, unsigned i, int y)
 {
 	const struct map_pin *pin = &ui->map.map->account.pin[i];
@@ -468,8 +476,8 @@ static void pin_draw(const struct ui *ui, unsigned i, int y)
 	char text[64], name[COLUMN_TEXT_MAX] = "a call site not known yet";
 	char place[COLUMN_TEXT_MAX] = "", cut[COLUMN_TEXT_MAX], cost[UNITS_MAX], pages[UNITS_MAX];
 	char alone[UNITS_MAX], live[UNITS_MAX], differs[TWINS_TEXT];
-	unsigned right = width >= 80 ? width / 4 : 0,
-		 room = width > 37 + right ? width - 37 - right : 0;
+	unsigned right = width >= 80 ? width / 4 : 0, at = pin_name_x(width),
+		 room = width > at + 1 + right ? width - at - 1 - right : 0;
 
 	style.site_cells = room;
 	style.twin = site_twins_text(ui, i, differs);
@@ -480,9 +488,9 @@ static void pin_draw(const struct ui *ui, unsigned i, int y)
 	snprintf(text, sizeof(text), "%c%7s%8s%8s%9s", i < 9 ? (char)('1' + i) : ' ',
 		units_bytes(cost, pin->cost_bytes), units_count(pages, pin->pages),
 		units_count(alone, pin->alone), units_bytes(live, pin->live_bytes));
-	draw_text(y, 1, width - 1, STYLE_PLAIN, text);
+	draw_text(y, 1, at - 1, STYLE_PLAIN, text);
 	text_elide(cut, sizeof(cut), name, room, false, draw_is_ascii());
-	draw_text(y, 36, room, STYLE_PLAIN, cut);
+	draw_text(y, (int)at, room, STYLE_PLAIN, cut);
 	text_elide(cut, sizeof(cut), place, right ? right - 1 : 0, true, draw_is_ascii());
 	draw_text(y, (int)(width - right), right, STYLE_PLAIN, cut);
 }
@@ -499,8 +507,10 @@ static void pins_draw(const struct ui *ui, const struct map_panes *p)
 		units_count(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
 	draw_rule(p->pins_y - 2, 0, width, title);
 	draw_fill(p->pins_y - 1, 0, width, STYLE_HEAD);
-	draw_text(p->pins_y - 1, 1, width - 1, STYLE_HEAD,
-		"    COST   PAGES   ALONE     LIVE  CALL SITE");
+	draw_text(p->pins_y - 1, 1, pin_name_x(width) - 1, STYLE_HEAD,
+		"    COST   PAGES   ALONE     LIVE");
+	draw_text(p->pins_y - 1, (int)pin_name_x(width), width - pin_name_x(width), STYLE_HEAD,
+		"CALL SITE");
 	for (unsigned i = 0; i < (unsigned)p->pins && i < a->pins; i++)
 		pin_draw(ui, i, p->pins_y + (int)i);
 	if (!a->pins)

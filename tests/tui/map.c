@@ -64,11 +64,12 @@ TEST(rss_is_the_sum_of_its_parts)
 /* What is long is shortened where that says least: the function's name stays. */
 TEST(names_keep_their_ends)
 {
-	begin(30, 54);
-	CHECK(paper_find(&p, "…Store::touch(…)") >= 0);
+	begin(30, 57);
+	CHECK(paper_find(&p, "…::Store::touch(…)") >= 0);
 	paper_close(&p);
 	begin(30, 40);
 	CHECK(paper_find(&p, "other anonymous…") >= 0);
+	CHECK(paper_find(&p, " 1   7.7M   2,000  …::Store::touch(…)") >= 0);
 	paper_close(&p);
 	begin(30, 100);
 	CHECK(paper_find(&p, "session::Store::touch(…)") >= 0);
