@@ -293,7 +293,8 @@ static struct snap_leak_site *rows_joined(const struct snap_leak_site *rows, siz
 
 	if (!out)
 		return NULL;
-	memcpy(out, rows, *count * sizeof(*out));
+	if (*count) /* else there may be no rows to point at */
+		memcpy(out, rows, *count * sizeof(*out));
 	qsort(out, *count, sizeof(*out), site_order);
 	for (size_t i = 0; i < *count; i++) {
 		if (n == 0 || site_order(&out[n - 1], &out[i]) != 0) {

@@ -18,6 +18,11 @@ VIEWS = (("", "LIVE"), ("j\r", "STACK"), ("tjjl", "SELF"), ("\\live>10M rate>0\r
          ("\t\t\t", "FREE/s"), ("\t\t\t\t", "NAMES"), ("L", "scanning"), ("\x1b[20~\r", "Grows"), ("pj", "COMMAND"),
          ("\x1b[19~", "OCCUPANCY"), ("?", "Moving"), ("\x1bOQ", "SETTINGS|ORDER|order"), ("\t\t\t\t\t\t\t", "GET /index"),
          ("j\rE", "FREED AFTER"), ("`", "GREW"), ("w", "FREED; ALLOCATED"), ("O", "HELD BY"), ("U", "EQUAL"))
+# What the views and the lines around them show in other states: results of scans, prompts and choices, other moments.
+STATES = (("L", "definite"), ("L\x1b[20~\r", "from the root down"), ("LO\r", "quotes"), ("Uj", "COPIES"), ("/json", "json"), ("/json\r", "json"),
+          ("\\live>", "live>"), ("gm", "group|GROUP"), ("x", "saved"), ("m\r", "marked|mark"), (",,", "PAST"), ("P", "PEAK"),
+          ("s(((", "RANGE|range"), (" ", "FROZEN"), ("o", "held"), ("c", "growth columns"), ("3G", "RATE"), ("_", "does nothing"),
+          ("%", "%"), ("H", "all frames"))
 
 
 def luminance(rgb):
@@ -48,17 +53,22 @@ def poor_cells(seen, theme):
     return poor, signs
 
 
+def looked_at(options, keys, text, theme):
+    s = Emulator(*options, env=dict(ENV, **THEME[theme]), size=(30, 100))
+    s.wait_text("LIVE")
+    s.type(keys)
+    seen = s.wait_text(text)
+    s.child.send_signal(signal.SIGTERM)
+    s.end()
+    s.close()
+    return seen
+
+
 def check_theme(theme):
     assert contrast(0x767676, 0xffffff) > LEAST > contrast(0x777777, 0xffffff), "the formula"
     colors = set()
-    for keys, text in VIEWS:
-        s = Emulator("-k", "-d", "1000", env=dict(ENV, **THEME[theme]), size=(30, 100))
-        s.wait_text("LIVE")
-        s.type(keys)
-        seen = s.wait_text(text)
-        s.child.send_signal(signal.SIGTERM)
-        s.end()
-        s.close()
+    for options, keys, text in [(("-k", "-d", "1000"), *v) for v in VIEWS] + [(("-L", "-t", "-d", "200"), *s) for s in STATES]:
+        seen = looked_at(options, keys, text, theme)
         poor, signs = poor_cells(seen, theme)
         assert signs > 200, f"{text}: only {signs} cells"
         assert not poor, f"{text}: {len(poor)} cells cannot be read on {theme}: {poor[:5]}: {seen.text[poor[0][1]]!r}"

@@ -78,8 +78,8 @@ def play(keys, args, still, steps):
     """One viewer from its start until it ends, or has taken `steps` keys. `still`: no tick changes what it shows."""
     with tempfile.TemporaryDirectory(prefix="heaptop-keys-", dir=os.environ.get("TEST_MEMORY")) as folder:
         report = os.path.join(folder, "sanitizer")
-        env = dict(ENV, EDITOR="true", HEAPTOP_DIR=folder, XDG_CONFIG_HOME=folder, ASAN_OPTIONS="log_path=%s:detect_leaks=0" % report,
-                   UBSAN_OPTIONS="log_path=%s:halt_on_error=1" % report)
+        env = dict(ENV, EDITOR="true", HEAPTOP_DIR=folder, XDG_CONFIG_HOME=folder, ASAN_OPTIONS="log_path=%s:detect_leaks=0:exitcode=99" % report,
+                   UBSAN_OPTIONS="log_path=%s:halt_on_error=1:exitcode=99" % report)
         s = Emulator(command=["env", "-C", folder, HEAPTOP, *args], size=keys.dice.choice(SIZES), env=env)
         try:
             s.wait(lambda seen: seen.alternate and str(seen).strip(), "the first frame")
@@ -98,6 +98,7 @@ def play(keys, args, still, steps):
             found = [open(f, "rb").read().decode(errors="replace") for f in glob.glob(report + "*")]
             assert not found and not SANITIZER.search(s.seen), found or s.seen[-2000:]
             assert s.child.returncode >= 0, "ended by signal %d" % -s.child.returncode
+            assert s.child.returncode != 99, "a sanitizer ended it"
             look = s.look()
             left = "alternate %d, cursor %d, mouse %d" % (look.alternate, look.cursor, look.mouse)
             assert left == "alternate 0, cursor 1, mouse 0", "the terminal is not as it was: %s, status %d: %r" % (

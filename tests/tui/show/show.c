@@ -2,8 +2,9 @@
 /*
  * The real screen with canned data that move: to look at, and for the tests in a terminal. No
  * program is watched. Usage: tui-show [-U] [-M] [-n FRAMES] [-d MS] [-s SITES] [-c
- * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-t: the past is kept] [-p SCRIPT: plays it without a
- * terminal or a clock, and without colours unless -C: the pictures of the manual are made so]
+ * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-t: the past is kept] [-L: a tick ends a scan] [-p
+ * SCRIPT: plays it without a terminal or a clock, and without colours unless -C: the pictures of
+ * the manual are made so]
  */
 #include <signal.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 static struct canned canned;
 static unsigned crash_after, ticks;
 static int lines_fd = -1;
+static bool ends_scans;
 static bool keep; /* the first snapshot is the only one */
 static struct snapshot *kept;
 
@@ -51,6 +53,8 @@ static struct snapshot *show_tick(void *ctx, const char **error)
 		return kept;
 	}
 	canned.lines += 3;
+	if (ends_scans && canned.leaks.state.phase != LEAKS_IDLE)
+		cannedleaks_end(&canned.leaks, canned.seconds * CANNED_S);
 	if (crash_after && ++ticks > crash_after) {
 		fputs("said on stderr while the screen was up\n", stderr);
 		raise(SIGSEGV);
@@ -87,7 +91,7 @@ int main(int argc, char **argv)
 	source.tick = show_tick;
 	source.fds = show_fds;
 	source.ready = show_ready;
-	while ((c = getopt(argc, argv, "UCMn:d:s:c:ekltf:p:")) != -1) {
+	while ((c = getopt(argc, argv, "UCMn:d:s:c:ekLltf:p:")) != -1) {
 		if (c == 'U')
 			options.ascii = true;
 		else if (c == 'C')
@@ -106,6 +110,8 @@ int main(int argc, char **argv)
 			canned.state = SNAP_KILLED;
 		else if (c == 'k')
 			keep = true;
+		else if (c == 'L')
+			ends_scans = true;
 		else if (c == 'f')
 			lines_fd = atoi(optarg);
 		else if (c == 'p')
