@@ -165,7 +165,10 @@ static bool is_same_stack(const struct trace_frame *f, size_t n, size_t count)
 	return n + 1 < count && f[n + 1].sp - f[n].sp < HANDLER_MOST;
 }
 
-/* The words of its stack that point to code. Else more than WORDS_MAX. */
+/*
+ * The words of its stack that point to code. Else more than WORDS_MAX: also on a stack that is not
+ * the thread's from its start (a goroutine's), which code that libc called may have changed to.
+ */
 static size_t words_read(const struct attach_process *p, const struct user_regs_struct *regs,
 	struct attach_word w[WORDS_MAX])
 {
@@ -174,6 +177,8 @@ static size_t words_read(const struct attach_process *p, const struct user_regs_
 
 	if (regs->fs_base > regs->rsp && regs->fs_base < end)
 		end = regs->fs_base; /* the rest is libc's, for the thread */
+	else if (!m || strcmp(m->path, "[stack]") != 0)
+		return WORDS_MAX + 1;
 	return attach_words(&p->image, regs->rsp, end, w, WORDS_MAX);
 }
 

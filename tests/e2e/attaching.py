@@ -59,13 +59,16 @@ def viewer(*arguments, **how):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
 
+PROGRESS = re.compile(r"(?m)^heaptop: attaching to process \d+: .*\n")  # what takes more than a moment says so
+
+
 def finish(started, *asked):
     """The viewer's end; meanwhile the programs allocate, so that they can be attached to."""
     while started.poll() is None:
         for program in asked:
             program.ask("turn 1")
     out, err = started.communicate()
-    return started.returncode, out.decode(), err.decode()
+    return started.returncode, out.decode(), PROGRESS.sub("", err.decode())
 
 
 def status_of(pid):
