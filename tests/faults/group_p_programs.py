@@ -58,7 +58,8 @@ def without(text, patterns):
 
 def ends_read(varies, loose):
     """A line for each process that ended, heaptop's own aside; sorted, since those of a pipeline end in
-    any order. Where threads come and go, so may processes of one kind."""
+    any order. Where threads come and go, so may processes of one kind. A descriptor without a name that stays the same
+    is none."""
     ends, current = [], None
     with open(ENDS, encoding="utf-8", errors="replace") as f:
         for kind, *fields in (line.rstrip("\n").split("\t") for line in f):
@@ -68,7 +69,7 @@ def ends_read(varies, loose):
                 if exe != os.path.realpath(HEAPTOP) and without(exe, varies) and without(current[0], varies):
                     ends.append(current)
                 current += [] if loose else ["threads " + threads]
-            elif not loose:
+            elif not loose and plain_name(fields[2], varies):
                 current.append("fd %s %s %s" % (fields[0], fields[1], plain_name(fields[2], varies)))
     lines = [" ".join([end[0], *sorted(end[1:])]) for end in ends]
     return sorted(set(lines) if loose else lines)

@@ -247,6 +247,10 @@ def configured(name, text, argv):
 
 # What the processes of postgres have open below data depends on what each has come to do.
 OPENED_WHEN_NEEDED = r", \('fd \d+', '[^']*/data/[^']*'\)"
+# At its end, whether the writer of the log has written: it wakes five times a second.
+LOG_WRITTEN = r"^/.*/data/pg_wal/.*"
+# What emacs compiles for itself may still begin when it ends, or be killed then.
+COMPILES = r"^/\S*/emacs\S* status 1 .*"
 # One process more or less comes to such an exit, in plain runs too: it depends on who hangs up first.
 HUNG_UP = r"^/usr/sbin/sshd status 255 .*"
 
@@ -269,7 +273,7 @@ SERVERS = {
                          needs=("mosquitto", "mosquitto_sub"), varies=(r"(?m)^\d+: .*\n",),
                          drive=serving("mosquitto", "socket", published)),
     "postgresql": Program(["sh", "-c", POSTGRES], needs=("psql",), user="postgres", varies=(
-        r"(?m)^\d+-.*\n", r"^data/", OPENED_WHEN_NEEDED), drive=serving("postgres", "data/postmaster.pid", postgres_asked, signal.SIGINT)),
+        r"(?m)^\d+-.*\n", r"^data/", OPENED_WHEN_NEEDED, LOG_WRITTEN), drive=serving("postgres", "data/postmaster.pid", postgres_asked, signal.SIGINT)),
     "mariadb": Program(["sh", "-c", MARIADB], needs=("mariadbd",), varies=(r"(?m)^\d+-.*\n", r"^data/", r"#\d+ \(deleted",
                                                                       r"'Threads', '\d+'"),
                        loose="its pool of threads grows and shrinks", drive=serving("mariadbd", "socket", mariadb_asked)),
@@ -321,7 +325,8 @@ TERMINAL = {
         (rb"of the text", b"typed\x0f"), (rb"to Write", b"\r"), (rb"Wrote", b"\x18"))),
     "emacs": Program(["emacs", "-nw", "-Q", "--eval", "(setq native-comp-deferred-compilation nil)", "text"], terminal=True, drive=typed(
         (rb"of the text", b"\x1b>typed"), (rb"typed", b"\x18\x03"), (rb"Save file", b"y")),
-        varies=(r"\.emacs\.d/",), loose="what it compiles for itself goes on until it ends"),
+        varies=(r"\.emacs\.d/", COMPILES), loose="what it compiles for itself goes on until it ends",
+        leaves="that is killed then"),
     "bash -i": Program(["bash", "--norc", "-i"], terminal=True, fast=True, drive=typed(
         (rb"bash-5\S*[$#] ", b"sort text | tail -1; sleep 0 & wait; echo done$((1+1))\r"), (rb"done2", b"exit 4\r"))),
     "python3 at a prompt": Program(["/usr/bin/python3", "-q"], terminal=True, drive=typed(
