@@ -267,11 +267,13 @@ static const char pastes_on[] = "\033[?2004h", pastes_off[] = "\033[?2004l";
 
 /*
  * Whole screen scrolls, colours off, keypad off, cursor on, the previous screen back, mouse reports
- * off.
+ * off. The cursor is switched on once more: with the previous screen, terminals made with libvterm
+ * bring it back as it was when curses last saved its place, which was hidden.
  */
 static void leave_prepare(bool mouse)
 {
-	static const char *const capabilities[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
+	static const char *const capabilities[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup",
+		"cnorm" };
 	static const char mouse_off[] = "\033[?1002l\033[?1000l\033[?1006l";
 	const char *region = whole_region();
 
@@ -445,12 +447,22 @@ static void region_reset(void)
 		term_write(region, strlen(region));
 }
 
+/* Again, after the previous screen is back (leave_prepare). */
+static void cursor_show(void)
+{
+	const char *on = tigetstr("cnorm");
+
+	if (on && on != (char *)-1 && !strchr(on, '$'))
+		term_write(on, strlen(on));
+}
+
 static void curses_end(void)
 {
 	region_reset();
 	mouse_drags(false);
 	pastes(false);
 	endwin();
+	cursor_show();
 }
 
 void term_close(void)

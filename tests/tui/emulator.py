@@ -418,6 +418,25 @@ def a_scroll_region_is_not_left():
             s.close()
 
 
+def the_cursor_comes_back():
+    """Curses saves the cursor's place to scroll, while it is hidden; libvterm saves that with it."""
+    for sent in (None, signal.SIGTERM, signal.SIGSEGV):
+        s = Watch("-d", "100ms")
+        try:
+            s.begin()
+            s.show(b"\x1b7\x1b8")
+            if sent:
+                s.child.send_signal(sent)
+            else:
+                s.press("Q")
+            s.end()
+            check_usable(s)
+        except AssertionError as e:
+            raise AssertionError(f"signal {sent}: {e}") from e
+        finally:
+            s.close()
+
+
 def a_resize_amid_a_scroll_leaves_the_emulator_whole():
     """libvterm alone writes outside its memory when a window becomes smaller than its scroll region."""
     s = Emulator(command=["true"])
@@ -520,7 +539,7 @@ if __name__ == "__main__":
     wanted = sys.argv[1:]
     for test in (views_look_as_curses_drew_them, without_colours_they_look_as_curses_drew_them,
                  start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, a_scroll_region_is_not_left,
-                 a_resize_amid_a_scroll_leaves_the_emulator_whole, suspend_and_resume, in_a_pipeline, whatever_ends_it):
+                 the_cursor_comes_back, a_resize_amid_a_scroll_leaves_the_emulator_whole, suspend_and_resume, in_a_pipeline, whatever_ends_it):
         if not wanted or test.__name__ in wanted:
             run(test)
     sys.exit(failed != 0)

@@ -102,7 +102,7 @@ def play(keys, args, still, steps):
             look = s.look()
             left = "alternate %d, cursor %d, mouse %d" % (look.alternate, look.cursor, look.mouse)
             assert left == "alternate 0, cursor 1, mouse 0", "the terminal is not as it was: %s, status %d: %r" % (
-                left, s.child.returncode, s.seen[-400:])
+                left, s.child.returncode, re.findall(rb"\x1b(?:\[\?[\d;]+[hl]|[78])", s.seen)[-20:])
         finally:
             s.close()
             end_programs(folder)
