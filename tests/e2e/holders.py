@@ -141,7 +141,7 @@ def by_type():
         said = done.stdout.decode() + done.stderr.decode()
         path = os.path.join(scratch, "keys")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(":size 230x30\nL\n:until scan 1\n:wait 2\nTab Tab Tab\n:until TYPE\n:save-display -\n"
+            f.write(":size 230x30\nL\n:until scan 1\n:wait 2\nTab Tab Tab\n:until TYPE\n:until lose\n:save-display -\n"
                     "g y\n:until no type known\n:save-display -\n")
         screen = run([HEAPTOP, "-d", "0.1", "--script", path, "-a", str(program.pid)]).stdout.decode()
     check(re.search(r"^5 of 5 types, by live \(typed \d+\.\d% of bytes\)$", said, re.M), said)

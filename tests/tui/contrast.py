@@ -88,7 +88,7 @@ if __name__ == "__main__":
     if not os.access(EMULATOR, os.X_OK):
         print("skip - contrast: built without libvterm (libvterm-dev)")
         sys.exit(0)
-    signal.alarm(100)
+    signal.alarm(250)
     for test in (on_dark_backgrounds, on_light_backgrounds):
         emulator.run(test)
     sys.exit(emulator.failed != 0)
