@@ -29,6 +29,13 @@ sys.stdin.read()
 """
 
 
+def frame_of(pid):
+    """One frame, which waits for names as long as for the next one."""
+    done = run([HEAPTOP, "-b", "-n", "1", "-d", "60", "--format", "json", "-a", str(pid)], timeout=120)
+    check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+    return json.loads(done.stdout)
+
+
 class Program:
     """One that says "ready" and then waits for its stdin, with the library from its start on."""
 
@@ -59,9 +66,7 @@ class Program:
             return int(re.search(r"VmRSS:\s+(\d+) kB", f.read()).group(1)) * 1024
 
     def frame(self):
-        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(self.pid)])
-        check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
-        return json.loads(done.stdout)
+        return frame_of(self.pid)
 
 
 def near(got, want, part, what):
@@ -185,9 +190,7 @@ def _():
         # The one between has ended. The launch's viewer looks again, and again.
         seen = shown()
         wait_for(lambda: shown() > seen + 3, "more frames", 60)
-        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
-        check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
-        frame = json.loads(done.stdout)
+        frame = frame_of(pid)
         check_equal(mapped_by(frame), {"map_kept": (True, 8 << 20), "map_between": (True, 3 << 20), "map_over": (False, 4 << 20)},
                     "sites")
         heaptop.stdin.close()
