@@ -121,7 +121,7 @@ static void on_thread_exit(void *value)
 
 /*
  * Has the library told when this thread ends. The first thread but the main one makes the key: a
- * program of one thread, whose end nobody needs to be told, has all keys for itself. The memory of
+ * program of one thread, whose end nobody needs to know, has all keys for itself. The memory of
  * one that finds no key stays.
  */
 static void end_expect(struct recorder *r)

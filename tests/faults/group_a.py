@@ -174,7 +174,7 @@ def threads_end():
 def all_keys():
     rep = check_sides([fault_target("all_keys"), "100"])
     check_consistent(rep)
-    check_equal(total(sites_named(rep, "run"), "allocs"), 100, "allocs of threads whose end we are not told")
+    check_equal(total(sites_named(rep, "run"), "allocs"), 100, "allocs of threads without a key of ours")
 
 
 @row("A11", "asking for a thread's stack bounds inside a hook: its lock, and realloc")
