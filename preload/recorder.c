@@ -3,6 +3,8 @@
  * Creates and releases recorders as threads start and end (recorder.h). A thread-specific data
  * destructor signals a thread's end. It requests another round until the last one: other libraries'
  * destructors free blocks too. Events after that go to the shared slot.
+ *
+ * Edge KEY: the key is made before its number is published.
  */
 #include "preload/recorder.h"
 
@@ -126,7 +128,7 @@ static void on_thread_exit(void *value)
  */
 static void end_expect(struct recorder *r)
 {
-	uint32_t seen = ht_load_acquire_32(&thread_key);
+	uint32_t seen = ht_load_acquire_32(&thread_key); /* KEY */
 	unsigned made;
 
 	if (!may_have_key || r->thread->tid == (uint32_t)state_pid())
@@ -134,7 +136,7 @@ static void end_expect(struct recorder *r)
 	if (seen == 0) {
 		if (pthread_key_create(&made, on_thread_exit) != 0)
 			return;
-		if (ht_cas_acq_rel_32(&thread_key, &seen, made + 1))
+		if (ht_cas_acq_rel_32(&thread_key, &seen, made + 1)) /* KEY */
 			seen = made + 1;
 		else
 			pthread_key_delete(made);

@@ -274,7 +274,7 @@ def other_root():
 
 def check_said(rep):
     """That the program that was run in the end is not in the report."""
-    check("exec of a program that cannot be recorded" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
+    check("executed a program that cannot be recorded" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
 
 
 OVERFLOW = """#include <stdlib.h>

@@ -259,7 +259,7 @@ def no_null():
 @row("C19b", "a daemon cannot be watched, or the reason given for one that is not recorded is wrong")
 def daemons_told():
     clean_start()
-    for way, status, says in (("wait", 0, "in 8 blocks"), ("clone", 125, "forked by clone(2) itself")):
+    for way, status, says in (("wait", 0, "in 8 blocks"), ("clone", 125, "created by clone(2)")):
         with subprocess.Popen([fault_target("daemons"), way], env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as process:
             daemon = int(process.stdout.readline())
