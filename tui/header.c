@@ -183,12 +183,13 @@ static unsigned header_bar_of(const struct ui *ui, unsigned width)
 	return ui->current->launch.running && width < NARROW ? width / 3 : width;
 }
 
-/* "+1.4M/s"; a heap that stands still has a rate, too. */
+/* "+1.4M/s"; a heap that stands still has a rate, too. "": the program has ended. */
 static const char *header_growth(const struct snapshot *s, char text[UNITS_MAX])
 {
 	const char *growth = snapshot_growth_text(s, s->totals.growth_bytes_per_s, text);
+	bool runs = s->state == SNAP_RUNNING || s->state == SNAP_STARTING;
 
-	return strcmp(growth, "0") == 0 ? strcpy(text, "0/s") : growth;
+	return strcmp(growth, "0") != 0 ? growth : runs ? strcpy(text, "0/s") : "";
 }
 
 static void header_live(const struct ui *ui, int y, unsigned width)
@@ -211,7 +212,7 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	infoline_left(&s, 70, STYLE_PLAIN, "peak %s", units_bytes(a, t->peak_live_bytes));
 	infoline_left(&s, 45, STYLE_PLAIN, "@%s", units_uptime(b, t->peak_ns));
 	infoline_tight(&s);
-	if (ui_moment(ui) != SNAP_PEAK)
+	if (ui_moment(ui) != SNAP_PEAK && header_growth(ui->current, a)[0])
 		infoline_right(&s, 80,
 			snapshot_is_young(ui->current) ? STYLE_PLAIN
 			: t->growth_bytes_per_s > 0    ? STYLE_WARN

@@ -232,7 +232,7 @@ struct snap_site {
 
 static inline bool snapshot_is_inherited(uint32_t id)
 {
-	return id >= SNAP_INHERITED_FIRST;
+	return id - SNAP_INHERITED_FIRST < SNAP_INHERITED_MAX;
 }
 
 /* Kinds of wrong frees: of an address that no function returned, inside a block, of a block freed

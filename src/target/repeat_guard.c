@@ -20,12 +20,19 @@ static void text_pass(struct repeat_guard *g, unsigned char c)
 		g->glyph = c < 0x80;
 }
 
-static void escape_pass(struct repeat_guard *g, unsigned char c)
+/* A byte that is none of ASCII is no part of a sequence, but the emulator may go on waiting for the
+ * rest: it gets one that cancels the sequence. */
+static char escape_pass(struct repeat_guard *g, unsigned char c)
 {
+	if (c >= 0x80) {
+		*g = (struct repeat_guard){ 0 };
+		return CANCEL;
+	}
 	if (c < '0') /* controls, and intermediate bytes */
-		return;
+		return (char)c;
 	g->state = c == '[' ? REPEAT_SEQUENCE : strchr("]PX^_", c) ? REPEAT_STRING : REPEAT_TEXT;
 	g->glyph = g->glyph && c == '[';
+	return (char)c;
 }
 
 static char sequence_pass(struct repeat_guard *g, unsigned char c)
@@ -52,8 +59,7 @@ char repeat_guard_pass(struct repeat_guard *g, char byte)
 		text_pass(g, c);
 		break;
 	case REPEAT_ESCAPE:
-		escape_pass(g, c);
-		break;
+		return escape_pass(g, c);
 	case REPEAT_SEQUENCE:
 		return sequence_pass(g, c);
 	case REPEAT_STRING:

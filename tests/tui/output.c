@@ -99,7 +99,7 @@ TEST(the_keyboard_is_not_lent_in_vain)
 	paper_keys(&p, "\r");
 	CHECK(!view_output_types(&p.ui));
 	paper_draw(&p);
-	CHECK(paper_find(&p, "the program has ended, and reads nothing") >= 0);
+	CHECK(paper_find(&p, "the program has ended and reads no input") >= 0);
 	paper_close(&p);
 }
 
