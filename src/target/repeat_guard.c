@@ -17,7 +17,7 @@
 static void text_pass(struct repeat_guard *g, unsigned char c)
 {
 	if (c >= ' ' && c != 0x7f)
-		g->glyph = c < 0x80;
+		g->glyph = c < 0x80 ? (char)c : 0;
 }
 
 /* A byte that is none of ASCII is no part of a sequence, but the emulator may go on waiting for the
@@ -31,25 +31,33 @@ static char escape_pass(struct repeat_guard *g, unsigned char c)
 	if (c < '0') /* controls, and intermediate bytes */
 		return (char)c;
 	g->state = c == '[' ? REPEAT_SEQUENCE : strchr("]PX^_", c) ? REPEAT_STRING : REPEAT_TEXT;
-	g->glyph = g->glyph && c == '[';
+	g->glyph = c == '[' ? g->glyph : 0;
+	g->count = 0;
 	return (char)c;
 }
 
 static char sequence_pass(struct repeat_guard *g, unsigned char c)
 {
-	bool ends = c >= '@' && c < 0x7f, last = g->glyph;
+	bool ends = c >= '@' && c < 0x7f;
 
+	if (c >= '0' && c <= '9')
+		g->count = g->count < REPEAT_MOST ? g->count * 10 + (c - '0') : g->count;
 	if (c >= 0x7f)
-		g->glyph = false;
+		g->glyph = 0;
 	if (ends || c == CANCEL || c == SUB)
 		g->state = REPEAT_TEXT;
-	return c == REPEAT && !last ? VOID : (char)c;
+	if (c != REPEAT)
+		return (char)c;
+	if (g->glyph)
+		g->repeat = g->count == 0 ? 1 : g->count < REPEAT_MOST ? g->count : REPEAT_MOST;
+	return VOID;
 }
 
 char repeat_guard_pass(struct repeat_guard *g, char byte)
 {
 	unsigned char c = (unsigned char)byte;
 
+	g->repeat = 0;
 	if (c == ESC) {
 		g->state = REPEAT_ESCAPE;
 		return byte;

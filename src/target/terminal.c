@@ -290,16 +290,30 @@ void terminal_free(struct terminal *t)
 	free(t);
 }
 
+/* At most to the end of a line, as the emulator would. */
+static void glyph_repeat(struct terminal *t)
+{
+	char again[REPEAT_MOST];
+	size_t n = t->guard.repeat < (unsigned)t->cols ? t->guard.repeat : (unsigned)t->cols;
+
+	memset(again, t->guard.glyph, n);
+	vterm_input_write(t->vterm, again, n);
+}
+
 void terminal_feed(struct terminal *t, const char *bytes, size_t n)
 {
 	char safe[FEED_BYTES];
 
 	while (n > 0) {
-		size_t piece = n < sizeof(safe) ? n : sizeof(safe);
+		size_t most = n < sizeof(safe) ? n : sizeof(safe), piece = 0;
 
-		for (size_t i = 0; i < piece; i++)
-			safe[i] = repeat_guard_pass(&t->guard, bytes[i]);
+		do {
+			safe[piece] = repeat_guard_pass(&t->guard, bytes[piece]);
+			piece++;
+		} while (piece < most && t->guard.repeat == 0);
 		vterm_input_write(t->vterm, safe, piece);
+		if (t->guard.repeat > 0)
+			glyph_repeat(t);
 		bytes += piece;
 		n -= piece;
 	}
