@@ -297,9 +297,11 @@ static struct launch_process *add(
 	return p;
 }
 
+/* Generations start again once the segments of all images before are removed; the clock may be set
+ * back. */
 static bool is_newer(const struct launch_process *p, const struct target_segment *t)
 {
-	return p->path[0] ? t->exec_gen > p->exec_gen : t->exec_gen >= p->exec_gen;
+	return t->exec_gen > p->exec_gen || t->created_ns > p->image_ns;
 }
 
 void launch_processes_note(struct launch_processes *l, const struct target_segment *t)
@@ -312,15 +314,19 @@ void launch_processes_note(struct launch_processes *l, const struct target_segme
 		return;
 	if (!p)
 		p = add(l, id, t);
-	if (!p || (p->ended && !fresh))
+	if (!p)
 		return;
+	/* Also of one that is known to have ended: it may have called exec since the last look. */
 	if (fresh || is_newer(p, t)) {
 		read_one(l, p); /* the peak of the image before */
 		p->exec_gen = t->exec_gen;
+		p->image_ns = t->created_ns;
 		memcpy(p->path, t->path, sizeof(p->path));
 		text_clean(p->command, sizeof(p->command), t->command, strlen(t->command));
 		read_one(l, p);
 	}
+	if (p->ended && !fresh)
+		return;
 	if (!p->parent)
 		parent_find(l, p);
 	if (!p->ended && strcmp(p->path, t->path) == 0 &&

@@ -24,6 +24,7 @@ struct launch_process {
 	uint32_t exec_gen; /* of its newest image */
 	uint64_t live_bytes, peak_bytes; /* as last read; peak: of all its images */
 	uint64_t began_ns; /* realtime: when its first image that was seen began */
+	uint64_t image_ns; /* realtime: when its newest image began */
 	bool elsewhere; /* in a pid namespace that is not visible from ours */
 	bool ended;
 	int status; /* how, in waitpid's terms; -1: unknown */

@@ -160,6 +160,42 @@ TEST(images_of_one_process_are_one)
 	launch_processes_free(l);
 }
 
+/* The segments of all images before are removed, so that the newest has the first one's name. */
+TEST(generations_start_again)
+{
+	struct target_segment t = segment(getpid(), 2, TARGET_RUNNING);
+
+	l = launch_processes_new();
+	made.s.header->state = HT_STATE_RUNNING;
+	launch_processes_note(l, &t);
+	launch_processes_removing(l, t.path);
+	t.exec_gen = 0;
+	t.created_ns++;
+	snprintf(t.command, sizeof(t.command), "again");
+	launch_processes_note(l, &t);
+	CHECK_STR(process(&t)->path, made.path);
+	CHECK_STR(process(&t)->command, "again");
+	launch_processes_free(l);
+	made.s.header->state = HT_STATE_EXITED;
+}
+
+/* Its end may be noticed before its last image is found. */
+TEST(the_last_image_is_found_after_the_end)
+{
+	struct target_segment t = segment(PID_GONE, 0, TARGET_EXITED);
+
+	l = launch_processes_new();
+	launch_processes_note(l, &t);
+	launch_processes_tick(l);
+	CHECK(process(&t)->ended);
+	t.exec_gen = 1;
+	t.created_ns++;
+	launch_processes_note(l, &t);
+	CHECK(process(&t)->ended);
+	CHECK_INT(process(&t)->exec_gen, 1);
+	launch_processes_free(l);
+}
+
 /* The lowest peaks go, and whoever was below them stands below their parents. */
 TEST(only_so_many_are_kept)
 {
@@ -207,6 +243,8 @@ int main(void)
 	RUN(how_it_ended);
 	RUN(what_the_viewer_itself_has_waited_for);
 	RUN(images_of_one_process_are_one);
+	RUN(generations_start_again);
+	RUN(the_last_image_is_found_after_the_end);
 	RUN(only_so_many_are_kept);
 	RUN(all_that_run_are_summed);
 	made_close(&made);
