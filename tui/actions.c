@@ -158,7 +158,7 @@ void action_columns(struct ui *ui, int arg, int key)
 	ui->sort = column_sets[ui->set].sort;
 	ui->reverse = false;
 	ui->sites.drawn = 0;
-	refresh_views(ui);
+	refresh_anew(ui);
 	ui_message(ui, "columns for %s, sorted by %s (c: the next set)", column_sets[ui->set].key,
 		column_table[ui->sort].title);
 }

@@ -24,6 +24,7 @@
 #define BAR_WIDE      140 /* wider screens have longer bars, */
 #define BAR_MORE      60 /* by so many cells */
 #define NARROW	      90 /* with fewer cells, words are left out */
+#define KEYS_FROM     110 /* from this width on, the key to the growing sites is beside them */
 #define COMMAND_LEAST 14 /* with fewer cells, other facts of the title are dropped first */
 
 static bool is_recorded(const struct snapshot *snap)
@@ -221,10 +222,11 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 			"%s", header_growth(ui->current, a));
 	header_window(ui->current, &s);
 	if (ui_moment(ui) == SNAP_NOW) /* growth is known only of now */
-		infoline_right(&s, 50, STYLE_PLAIN, "%s %sgrowing", units_count(a, ui->growing),
+		infoline_right(&s, 50, STYLE_PLAIN, "%s %sgrowing%s", units_count(a, ui->growing),
 			width < NARROW	   ? ""
 			: ui->growing == 1 ? "site "
-					   : "sites ");
+					   : "sites ",
+			ui->growing && width >= KEYS_FROM ? " (})" : "");
 	infoline_draw(&s, y, 1, width - 2);
 }
 

@@ -207,7 +207,8 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "Left h", { KEY_LEFT, 'h', '-', 0 }, IN_HOLDERS, view_holders_turn, 0, PLACE_HINT,
 		"close", NULL, NULL, "in Holders: close the line, or move to its parent" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_HOLDERS, view_holders_enter, 0,
-		PLACE_BAR, "Detail", NULL, NULL, "in Holders: the call site, or what the root holds" },
+		PLACE_BAR, "Detail", "Open", view_holders_on_root,
+		"in Holders: the call site, or what the root holds" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES | IN_PROCESSES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column with that number; again: reverse" },
@@ -347,32 +348,28 @@ static bool key_has(const struct key_binding *b, int key)
 	return false;
 }
 
-/* The title of the first view of a scope; every binding has one. */
-static const char *scope_title(unsigned scope)
+/* Does the key have a binding in a view? */
+static bool key_works_in(int key, unsigned scope)
 {
-	for (int id = 0; id < VIEW_COUNT; id++)
-		if (scope & view_table[id]->scope)
-			return view_table[id]->title;
-	return "";
+	for (size_t i = 0; i < keys_count; i++)
+		if (keys_table[i].scope & scope && key_has(&keys_table[i], key))
+			return true;
+	return false;
 }
 
 /* "Map, Sizes": the titles of the views where a key works. Returns their number. */
 static unsigned key_views(int key, char *out, size_t cap)
 {
-	const char *before = "";
 	unsigned n = 0;
 	size_t used = 0;
 
 	out[0] = 0;
-	for (size_t i = 0; i < keys_count; i++) {
-		const char *title = scope_title(keys_table[i].scope);
-
-		if (!key_has(&keys_table[i], key) || strcmp(title, before) == 0)
+	for (int id = 0; id < VIEW_COUNT; id++) {
+		if (!key_works_in(key, view_table[id]->scope))
 			continue;
 		if (used < cap)
-			used += (size_t)snprintf(
-				out + used, cap - used, "%s%s", n ? ", " : "", title);
-		before = title;
+			used += (size_t)snprintf(out + used, cap - used, "%s%s", n ? ", " : "",
+				view_table[id]->title);
 		n++;
 	}
 	return n;

@@ -127,6 +127,11 @@ void list_follow(struct list *l, size_t row)
 	list_clamp(l);
 }
 
+void list_rise(struct list *l)
+{
+	l->line = l->height ? l->height - 1 : 0;
+}
+
 bool list_at_end(const struct list *l)
 {
 	return l->top + l->height >= l->count;

@@ -46,6 +46,9 @@ void list_to(struct list *l, size_t row);
  * screen, as far as the ends allow.
  */
 void list_follow(struct list *l, size_t row);
+/* From the next list_follow on the first row is visible, too, unless the selected one is too far
+ * below it. */
+void list_rise(struct list *l);
 /* Is the last row visible? */
 bool list_at_end(const struct list *l);
 

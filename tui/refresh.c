@@ -22,6 +22,17 @@ void refresh_views(struct ui *ui)
 		ui_view(ui)->update(ui);
 }
 
+void refresh_anew(struct ui *ui)
+{
+	struct list *list = ui_view(ui)->list ? ui_view(ui)->list(ui) : NULL;
+
+	if (list)
+		list_rise(list);
+	refresh_views(ui);
+	if (list)
+		list_select(list, list->cursor); /* it keeps this line from now on */
+}
+
 /* Site ids belong to one image of the program: a selection means nothing in the next one. */
 static void image_changed(struct ui *ui)
 {

@@ -19,6 +19,9 @@ void refresh_kinds(struct ui *ui);
 bool refresh_is_due(const struct ui *ui);
 /* The rows, their order or their names changed: all views update. */
 void refresh_views(struct ui *ui);
+/* The same when the rows answer another question: the list in front shows its first rows again if
+ * the selected one is among them. */
+void refresh_anew(struct ui *ui);
 /* Freezes the rows, or shows the newest snapshot again. */
 void refresh_freeze(struct ui *ui, bool on);
 

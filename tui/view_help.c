@@ -73,7 +73,7 @@ const struct view_help_question view_help_questions[] = {
 	{ "Who holds it?", "O", "after L: globals and stacks by name, opened as a tree" },
 	{ "What churns?", "c", "twice: allocations and temporary blocks per second" },
 	{ "Which process?", "p", "all of them, as a tree; 5 sorts by PEAK; Enter: one" },
-	{ "Since when?", "m", "marks now; ` and Enter: the sites that grew since then" },
+	{ "Since when?", "m", "Enter marks now; later ` Enter: what grew since then" },
 	{ "What is RSS?", "F8", "live blocks, slack, free pages, files; and what pins" },
 	{ "Which thread?", "Tab", "to Threads; 4 sorts by ALLOC/s; Enter: its call sites" },
 	{ "Save, send?", "x", "to a file: html to share, heaptop for heaptop -r" },

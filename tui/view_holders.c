@@ -362,6 +362,15 @@ void view_holders_enter(struct ui *ui, int arg, int key)
 	}
 }
 
+bool view_holders_on_root(const struct ui *ui)
+{
+	const struct snap_leaks *l = result_of(ui);
+	const struct list *list = &ui->holders.list;
+
+	return l && list->cursor < list->count && ui->holders.row[list->cursor] < l->nholders &&
+	       l->holders[ui->holders.row[list->cursor]].root;
+}
+
 bool view_holders_can(const struct ui *ui)
 {
 	const struct snap_leaks *l = result_of(ui);

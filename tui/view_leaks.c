@@ -160,22 +160,34 @@ static void leaks_refreshed(struct ui *ui)
 	ui->leaks.end_ns = l->last->at_ns;
 }
 
+/* The row of a site; the number of rows if it has none. */
+static size_t row_of(const struct leaks_state *st, uint32_t site)
+{
+	size_t i = 0;
+
+	while (i < st->list.count && !(st->row[i].site && st->row[i].site->id == site))
+		i++;
+	return i;
+}
+
+/* Stays in the detail of a site that has no row: the row under the cursor would be another's. */
 void view_leaks_tab(struct ui *ui, int arg, int key)
 {
 	uint32_t site = ui_view(ui) == view_table[VIEW_DETAIL] ? ui->detail.site : 0;
-	const struct leaks_state *st = &ui->leaks;
+	size_t row;
 
-	leaks_go(ui);
-	for (size_t i = 0; site && i < st->list.count; i++) {
-		if (!st->row[i].site || st->row[i].site->id != site)
-			continue;
-		list_select(&ui->leaks.list, i);
-		leak_list_select_cursor(ui);
+	leak_list_update(ui);
+	row = site ? row_of(&ui->leaks, site) : 0;
+	if (site && row == ui->leaks.list.count && ui->leaks.last) {
+		ui_message(ui, "no leak of this site among the kinds shown (%s)",
+			leak_list_choice(ui));
 		return;
 	}
-	if (site)
-		ui_message(ui, "%s of this site among the kinds shown; Esc returns to it",
-			st->last ? "no leak" : "no leak scan yet (L): none");
+	leaks_go(ui);
+	if (!site || row >= ui->leaks.list.count)
+		return;
+	list_select(&ui->leaks.list, row);
+	leak_list_select_cursor(ui);
 }
 
 bool view_leaks_cancel(struct ui *ui)

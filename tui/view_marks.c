@@ -368,11 +368,13 @@ void view_marks_sites(struct ui *ui, int arg, int key)
 		ui_message(ui, "first choose a mark to count from (b)");
 		return;
 	}
+	ui->set = COLUMNS_MEMORY; /* other sets have no room for NEW and KEPT beside their own */
+	ui->sites.scroll = 0;
 	ui->sort = COL_SINCE;
 	ui->reverse = false;
 	trail_leave(ui, VIEW_SITES, 1);
 	ui_tab(ui, VIEW_SITES);
-	refresh_views(ui);
+	refresh_anew(ui);
 }
 
 const struct view view_marks = {

@@ -415,19 +415,34 @@ static void threads_draw(struct ui *ui)
 		threads_draw_row(ui, l->top + i, y + (int)i);
 }
 
+#define LIVE_OLD_NS UINT64_C(2000000000) /* from this age on, counted live bytes have a date */
+
+/* Blocks are counted by thread only so often that it costs little. */
+static void threads_live_text(const struct ui *ui, char *text, size_t cap)
+{
+	char age[UNITS_MAX];
+
+	if (ui->shown->alive_age_ns < LIVE_OLD_NS)
+		snprintf(text, cap, "LIVE: its blocks, whoever frees them");
+	else
+		snprintf(text, cap, "LIVE: counted %s ago",
+			units_duration(age, ui->shown->alive_age_ns));
+}
+
 static void threads_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct list *l = &ui->threads.list;
 	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
-	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX], live[64];
 
+	threads_live_text(ui, live, sizeof(live));
 	if (l->count)
 		snprintf(text, cap, "%s-%s of %s thread%s that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
 			units_plural(l->count),
 			threads_compared(ui)   ? "A and B, by name"
 			: threads_ranged(ui)   ? "what each did in the range"
-			: ui->shown->has_alive ? "LIVE: its blocks, whoever frees them"
+			: ui->shown->has_alive ? live
 			: ui->shown->host      ? "LIVE is not sent by the other machine"
 			: ui_moment(ui) == SNAP_NOW
 				? "counting live blocks"

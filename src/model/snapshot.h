@@ -655,6 +655,7 @@ struct snapshot {
 	size_t nshares;
 	bool has_alive; /* live_* of threads and shares are valid, */
 	uint64_t alive_bytes; /* as is this sum of all live bytes at that time */
+	uint64_t alive_age_ns; /* how long before the snapshot that was */
 	const struct snap_leaks *leaks; /* NULL: not requested */
 	const struct snap_wrong_free *wrong; /* most frequent first */
 	size_t nwrong;

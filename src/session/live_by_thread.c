@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "shm/poisson.h"
+#include "src/util/clock.h"
 
 #define STEP_NS	  900000000ull /* a second, less the jitter of a 1 Hz tick */
 #define WINDOW_NS 10500000000ull /* the longest span that a rate covers, as for all rates */
@@ -71,6 +72,7 @@ static void past_keep(struct live_by_thread *a, uint64_t now_ns)
 void live_by_thread_end(struct live_by_thread *a, uint64_t now_ns)
 {
 	a->known = true;
+	a->counted_ns = now_ns;
 	past_keep(a, now_ns);
 }
 
@@ -114,6 +116,7 @@ void live_by_thread_fill(const struct live_by_thread *a, struct snapshot *s)
 	s->alive_bytes = a->all.bytes;
 	if (!a->known)
 		return;
+	s->alive_age_ns = clock_monotonic_ns() - a->counted_ns;
 	for (size_t i = 0; i < s->nthreads; i++) {
 		uint32_t slot = thread[i].slot % HT_SLOTS_MAX;
 

@@ -23,6 +23,7 @@ struct live_by_thread {
 	struct live_by_thread_sum *counter; /* owned; by counter, one for each slot and site */
 	uint32_t room;
 	bool known;
+	uint64_t counted_ns; /* monotonic: when the last walk began */
 	struct live_by_thread_sum all, at_site; /* all blocks, and the blocks of `site` */
 	uint32_t site;
 	struct live_by_thread_sum slot[HT_SLOTS_MAX];

@@ -111,6 +111,8 @@ void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct
 	age_classes_fill(&v->ages, s, sites);
 	retention_fill(&v->retention, s, sites);
 	live_by_thread_fill(&v->alive, s);
+	if (v->is_last)
+		s->alive_age_ns = 0; /* nothing changes any more */
 	if (w.births)
 		since_mark_fill(&v->births, s, sites);
 }

@@ -305,7 +305,7 @@ def _():
     with Program([target("fragmented")]) as program:
         shown = screen(program.process.pid, "F8\n:until PINNED PAGES\n:until keep_token\n:save-display -\n")
         check(re.search(r"^ 1 +4[789]\.\d+M +12,\d+ +12,\d+ .* keep_token +fragmented\.c:", shown, re.M), shown)
-        check(re.search(r"^ RSS \d+\.\dM = live \d+\.\dk \+ mmap'ed 12\.0M \+ slack", shown, re.M), shown)
+        check(re.search(r"^ RSS \d+\.\dM = heap \d+\.\dM \(live \d+\.\dk \+ mmap'ed 12\.0M \+ slack", shown, re.M), shown)
         check(re.search(r"^>brk heap +96\.\dM +96\.\dM", shown, re.M), shown)
         # The first block's page, and its site in depth.
         shown = screen(program.process.pid, "F8\n:until keep_token\n1\n:save-display -\n", "80x24")

@@ -142,7 +142,7 @@ def on_a_small_stack():
         t.keys("L")
         t.wait("scan 1", "definite")
         t.keys("F8")
-        t.wait("RSS [0-9.]+M = live")
+        t.wait("RSS [0-9.]+M = heap")
         t.keys("q")
         t.wait("t ends it")
         t.keys("t")

@@ -246,10 +246,19 @@ static void report(unsigned second)
 	fflush(stdout);
 }
 
+static void thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *name)
+{
+	if (pthread_create(thread, NULL, run, arg) == 0)
+		pthread_setname_np(*thread, name);
+}
+
 int main(int argc, char **argv)
 {
-	void *(*const shape[])(void *) = { cache_thread, log_thread, batch_thread, session_thread,
-		request_thread };
+	static const struct {
+		void *(*run)(void *);
+		const char *name;
+	} shape[] = { { cache_thread, "cache" }, { log_thread, "log" }, { batch_thread, "batches" },
+		{ session_thread, "sessions" }, { request_thread, "requests" } };
 	unsigned seconds = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
 	pthread_t thread;
 
@@ -258,9 +267,9 @@ int main(int argc, char **argv)
 	puts("demo: a cache, a log, batches, sessions that leak, bursts of requests, eight "
 	     "workers");
 	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++)
-		pthread_create(&thread, NULL, shape[i], NULL);
+		thread_start(&thread, shape[i].run, NULL, shape[i].name);
 	for (uintptr_t i = 0; i < WORKERS; i++)
-		pthread_create(&thread, NULL, worker_thread, (void *)(i + 10));
+		thread_start(&thread, worker_thread, (void *)(i + 10), "worker");
 	for (unsigned now = 1; !stop && (!seconds || now <= seconds); now++) {
 		nap_ms(1000);
 		if (now % 2 == 0)

@@ -74,7 +74,7 @@ static const struct snap_holder cannedleaks_holders[] = {
 	{ UINT32_MAX, 0, "quotes (server.c:12)", 0, { 0, 0 }, { 97000, 200000000 } },
 	{ 0, 1, NULL, 17, { 96593, 96400000 }, { 97000, 200000000 } },
 	{ 1, 2, NULL, 18, { 407, 103600000 }, { 407, 103600000 } },
-	{ UINT32_MAX, 0, "several roots", 0, { 0, 0 }, { 40, 30000000 } },
+	{ UINT32_MAX, 0, "shared by several roots", 0, { 0, 0 }, { 40, 30000000 } },
 	{ 3, 1, NULL, 20, { 40, 30000000 }, { 40, 30000000 } },
 	{ UINT32_MAX, 0, "nothing (lost)", 0, { 0, 0 }, { 22000, 2000000 } },
 	{ 5, 1, NULL, 18, { 22000, 2000000 }, { 22000, 2000000 } },

@@ -357,7 +357,7 @@ def every_view_is_painted():
     try:
         s.begin()
         for keys, shows in (("t", r"\[Tree\]"), ("i", "BOTTOM-UP"), ("\t", r"\[Sizes\]"), ("\t", r"LIVE: its blocks"),
-                            ("\t", r"\[Modules\]"), ("\t", r"\[Leaks\]"), ("\t", r"RSS \S+ = live"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
+                            ("\t", r"\[Modules\]"), ("\t", r"\[Leaks\]"), ("\t", r"RSS \S+ = heap"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
                             ("\r", r"STACK, \d+"), ("\x1b", "1LIVE"), ("?", "Moving"), ("q", "1LIVE"), ("p", "2STATE")):
             s.type(keys)
             s.wait_text(shows)

@@ -36,7 +36,7 @@ TEST(roots_open_to_what_they_hold)
 	CHECK(sees("a scan is running") && !sees("not scanned yet"));
 	scan();
 	CHECK(ui_view(&p.ui) == view_table[VIEW_HOLDERS]);
-	CHECK(sees("190.7M") && sees("+ quotes (server.c:12)") && sees("several roots"));
+	CHECK(sees("190.7M") && sees("+ quotes (server.c:12)") && sees("shared by several roots"));
 	CHECK(!sees("cache::Shard::insert") && p.ui.holders.list.count == 3);
 	paper_keys(&p, "\r");
 	CHECK(sees("- quotes (server.c:12)") && sees("+ cache::Shard::insert"));

@@ -144,7 +144,7 @@ TEST(a_refused_key_says_why)
 	refresh_tick(&p.ui);
 	paper_keys(&p, "[");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "[ works only in Map, Sizes, Site detail, Settings (? expl") >= 0);
+	CHECK(paper_find(&p, "[ works only in Sizes, Map, Site detail, Settings (? expl") >= 0);
 	paper_keys(&p, "K");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "K works only in Leaks (next kinds") >= 0);

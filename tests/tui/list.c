@@ -35,6 +35,24 @@ TEST(motions_stay_in_range)
 	CHECK_INT(l.top, 0);
 }
 
+TEST(the_first_rows_are_shown_again)
+{
+	struct list l = of(100, 10);
+
+	list_select(&l, 50);
+	list_go(&l, LIST_DOWN);
+	list_rise(&l);
+	list_follow(&l, 7);
+	CHECK_INT(l.top, 0);
+	CHECK_INT(l.cursor, 7);
+	list_rise(&l);
+	list_follow(&l, 30);
+	CHECK_INT(l.top, 21);
+	list_select(&l, l.cursor); /* and keeps its line after that */
+	list_follow(&l, 40);
+	CHECK_INT(l.top, 31);
+}
+
 TEST(empty_and_one_row)
 {
 	struct list l = of(0, 10);
@@ -128,6 +146,7 @@ TEST(infoline_drops_by_rank)
 int main(void)
 {
 	RUN(motions_stay_in_range);
+	RUN(the_first_rows_are_shown_again);
 	RUN(empty_and_one_row);
 	RUN(cursor_stays_in_sight_when_the_window_shrinks);
 	RUN(follow_keeps_the_line);

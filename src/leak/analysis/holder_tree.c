@@ -12,7 +12,7 @@
 	(1u << 17) /* before small ones are left out; blocks beyond count in their parent */
 #define SLOTS (2 * NODES_MAX)
 
-const char leak_holder_tree_several[] = "several roots";
+const char leak_holder_tree_several[] = "shared by several roots";
 
 struct maker {
 	const struct leak_holders *h;
