@@ -45,7 +45,7 @@ def frames_until(viewer, text, most=5000):
 
 @row("C1", "a lock that a thread holds at fork hangs the child")
 def fork_storm():
-    forks = times(1500, 100000)
+    forks = times(400, 100000)
     rep = truth_sides([fault_target("fork_storm"), "8", str(forks)], timeout=limit(60, 1200))
     check(sites_named(rep, "site_small"), "nothing was recorded")
 
