@@ -166,6 +166,7 @@ struct options {
 	const char *filter; /* a valid filter (src/model/filter.h); NULL: all */
 	struct ignored_rules ignored; /* valid ones */
 	/* The past. */
+	bool unseen; /* nobody looks at call sites before the end */
 	uint64_t history_limit; /* bytes that each process's history may take; 0: no history */
 	const char *record; /* file to record to, or NULL */
 	uint64_t record_limit; /* its bytes; 0: no limit */

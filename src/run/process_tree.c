@@ -512,11 +512,13 @@ struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeo
 	for (size_t i = 0; i < w->count; i++) {
 		snapshot_unref(session_tick(w->members[i]));
 		session_names_finish(w->members[i], names_timeout_ns);
+		session_seen(w->members[i]);
 		w->last[n] = session_tick(w->members[i]);
 		n += w->last[n] != NULL;
 	}
 	snapshot_unref(session_tick(w->now));
 	session_names_finish(w->now, names_timeout_ns);
+	session_seen(w->now);
 	session_children(w->now, (const struct snapshot *const *)w->last, n);
 	process_tree_left_out_notice(w);
 	last = session_tick(w->now);

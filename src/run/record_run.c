@@ -43,6 +43,8 @@ int record_run(const struct options *o)
 	/* Nobody looks at the past here, and the file has it. */
 	mine = *o;
 	mine.history_limit = 0;
+	mine.unseen = !o->record && o->ignored.nignore + o->ignored.nonly == 0 && !o->leak_check &&
+		      !o->faults;
 	rc = headless_open(&t, &mine, STDERR_FILENO);
 
 	if (rc != 0)

@@ -52,6 +52,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 		.session = { .debuginfod = r->options->debuginfod,
 			.pid = pid,
 			.faults = r->options->faults,
+			.unseen = r->options->unseen,
 			.ignored = &r->options->ignored,
 			.core = core_target_session(r->options),
 			.may_be_copy = r->options->mode == OPTIONS_READ,

@@ -57,6 +57,7 @@ struct session {
 	struct wrong_frees wrong;
 	struct faults faults;
 	struct ignore_marks ignoring;
+	bool unseen; /* snapshots are without sites */
 	uint64_t ended_ns;
 	struct threads threads;
 	struct mapped mapped;
@@ -184,6 +185,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	} else if (o->may_be_copy && liveness_is_copy(s->segment, &s->identity, s->pid)) {
 		s->state = SNAP_COPY;
 	}
+	s->unseen = o->unseen;
 	if (o->faults)
 		faults_start(&s->faults, s->pid);
 	ignore_marks_start(&s->ignoring, s->far ? NULL : o->ignored);
@@ -297,6 +299,11 @@ void session_usage(
 	p->minor_faults = minor_faults;
 	p->major_faults = major_faults;
 	p->valid = true;
+}
+
+void session_seen(struct session *s)
+{
+	s->unseen = false;
 }
 
 void session_replaced(struct session *s)
@@ -541,7 +548,8 @@ struct snapshot *session_tick(struct session *s)
 		read_publish_clock(s->segment, in->now_ns);
 		sampling_update(&s->sampler, s->segment, s->pid, totals);
 	}
-	in->nsites = sites_plain(s, &in->variance);
+	/* The program's request for a snapshot is met a tick later. */
+	in->nsites = s->unseen && !s->said.snapshot ? 0 : sites_plain(s, &in->variance);
 	in->sites = s->sites.plain;
 	fill_head(s, totals, &in->head, in->now_ns);
 	threads_read(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);

@@ -25,6 +25,7 @@ struct session_options {
 	bool may_be_copy; /* the user named the file: it may be a copy */
 	bool alone; /* its children are not to be recorded */
 	bool faults; /* count page faults by call site */
+	bool unseen; /* nobody looks at the sites of snapshots, until session_seen */
 	const struct ignored_rules *ignored; /* sites not to be recorded; NULL: none */
 	pid_t pid; /* the process as we see it; 0: as the segment says */
 	/* The process is on another machine, and this is what is known of it there, beside its
@@ -51,6 +52,8 @@ void session_ended(struct session *s, int wait_status);
 /* The kernel's resource usage of the ended process, for figures that /proc no longer has. */
 void session_usage(
 	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults);
+/* From now on snapshots have their sites. */
+void session_seen(struct session *s);
 /* This image was replaced by exec. */
 void session_replaced(struct session *s);
 /* What is known of the process on another machine; NULL: it is here. */

@@ -72,6 +72,21 @@ def marked():
     check_equal(sum(s["allocs"] for s in sites_named(then, "told_keep")), 1, "blocks in the snapshot")
 
 
+@case("a recorder of events, which looks at no call site before the end, saves a snapshot with them")
+def marked_unseen():
+    folder, events = os.path.join(scratch, "unseen"), os.path.join(scratch, "unseen.events")
+    os.mkdir(folder)
+    program = Told("-d", "0.1", "--record-events", events, "--headless", cwd=folder)
+    program.say("keep", "snapshot")
+    saved = wait_for(lambda: glob.glob(os.path.join(folder, "heaptop-snapshot-*.heaptop")), "a snapshot")
+    program.say("keep")
+    program.end()
+    for path, kept in ((saved[0], 1), (events, 2)):
+        done = run([HEAPTOP, "-r", path, "--report", "--format", "json"])
+        then = json.loads(done.stdout or done.stderr)
+        check_equal(sum(s["allocs"] for s in sites_named(then, "told_keep")), kept, "blocks in " + path)
+
+
 @case("a snapshot that cannot be saved is said")
 def unsaved():
     path = os.path.join(scratch, "unsaved.json")
