@@ -36,7 +36,8 @@ struct stack_registration {
 	char *exe, *started; /* the program's file, and by which path it was started, or NULL */
 };
 
-/* Without it, the program goes by the name that the kernel reports. */
+/* Once there are modules: a segment that was prepared has the program's name only when that runs.
+ * Without it, the program goes by the name that the kernel reports. */
 static void program_name(struct stack_registration *s)
 {
 	static struct read_identity id; /* the stack may be small */
@@ -63,7 +64,6 @@ struct stack_registration *stack_registration_new(
 		free(s);
 		return NULL;
 	}
-	program_name(s);
 	return s;
 }
 
@@ -127,15 +127,18 @@ static char *hex(const uint8_t *bytes, uint32_t count)
 }
 
 /* A copy of a module's text in the segment, cleaned. NULL: out of memory. */
-static struct snap_module *snap_make(
-	const struct stack_registration *s, const struct read_module *info)
+static struct snap_module *snap_make(struct stack_registration *s, const struct read_module *info)
 {
 	struct snap_module *m = calloc(1, sizeof(*m));
-	bool renamed = s->started && s->exe && strcmp(s->exe, info->path) == 0;
-	const char *path = renamed ? s->started : info->path, *slash;
+	const char *path, *slash;
+	bool renamed;
 
 	if (!m)
 		return NULL;
+	if (!s->exe)
+		program_name(s);
+	renamed = s->started && s->exe && strcmp(s->exe, info->path) == 0;
+	path = renamed ? s->started : info->path;
 	m->path = text_clean_copy(path, strlen(path));
 	m->file = renamed ? text_clean_copy(info->path, strlen(info->path)) : NULL;
 	m->build_id = hex(info->build_id, info->build_id_bytes);

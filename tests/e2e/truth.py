@@ -152,4 +152,12 @@ def lines():
         raise Failure("site_bottom is at %s:%s" % (frame["file"], frame["line"]))
 
 
+@case("a program that is started by a link goes by the link's name")
+def linked():
+    link = os.path.join(scratch, "another-name")
+    os.symlink(target("stack_depth"), link)
+    _, rep = report([link, "3"], env=environment(TRUTH=os.path.join(scratch, "t")))
+    check_equal(sites_named(rep, "site_bottom")[0]["stack"][0]["module"], link, "the module")
+
+
 run_cases()
