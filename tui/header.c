@@ -193,6 +193,13 @@ static const char *header_growth(const struct snapshot *s, char text[UNITS_MAX])
 	return strcmp(growth, "0") != 0 ? growth : runs ? strcpy(text, "0/s") : "";
 }
 
+/* Does "}" go to the growing sites here? */
+static bool growing_has_key(const struct ui *ui, unsigned width)
+{
+	return ui->growing && width >= KEYS_FROM &&
+	       (ui_view(ui)->scope & (IN_SITES | IN_DETAIL | IN_SIZES));
+}
+
 static void header_live(const struct ui *ui, int y, unsigned width)
 {
 	const struct snap_totals *t = &ui->current->totals;
@@ -226,7 +233,7 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 			width < NARROW	   ? ""
 			: ui->growing == 1 ? "site "
 					   : "sites ",
-			ui->growing && width >= KEYS_FROM ? " (})" : "");
+			growing_has_key(ui, width) ? " (})" : "");
 	infoline_draw(&s, y, 1, width - 2);
 }
 

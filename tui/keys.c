@@ -207,7 +207,7 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "Left h", { KEY_LEFT, 'h', '-', 0 }, IN_HOLDERS, view_holders_turn, 0, PLACE_HINT,
 		"close", NULL, NULL, "in Holders: close the line, or move to its parent" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_HOLDERS, view_holders_enter, 0,
-		PLACE_BAR, "Detail", "Open", view_holders_on_root,
+		PLACE_BAR, "Detail", "Open/Close", view_holders_on_root,
 		"in Holders: the call site, or what the root holds" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES | IN_PROCESSES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,

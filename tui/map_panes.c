@@ -8,6 +8,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/map_account.h"
 #include "tui/site_twins.h"
 
 #define CELLS_STEP    16u /* so that lines begin at round addresses */
@@ -17,78 +18,6 @@
 #define NAME_CELLS    21
 #define NAME_NARROW   18
 #define ALL_FIGURES   60 /* of the screen that has room for all columns */
-
-/* ---- what RSS is ---- */
-
-/* Draws texts one after another, on the next line if one does not fit; with no lines, only finds
- * out how many they take. */
-struct flow {
-	int y, x, lines, width;
-	int taken;
-};
-
-static void flow_put(struct flow *f, enum draw_style style, const char *text)
-{
-	int cells = (int)text_cells(text);
-
-	if (f->x > 1 && f->x + cells > f->width - 1) {
-		f->taken++;
-		f->x = 7;
-	}
-	if (f->taken <= f->lines)
-		draw_text(f->y + f->taken - 1, f->x,
-			(unsigned)(f->width > f->x ? f->width - f->x : 0), style, text);
-	f->x += cells;
-}
-
-/* The parts that blocks and the allocator take come first. */
-static bool is_heap(unsigned part)
-{
-	return part <= MAP_PART_FREE;
-}
-
-/* "RSS 24M = heap 20M (live 15M + ... + free 2M) + ... + files 3M"; `sums`: with the heap's. */
-static int account_put(const struct ui *ui, int y, int lines, bool sums)
-{
-	const struct map_account *a = &ui->map.map->account;
-	struct flow f = { y, 1, lines, ui->layout.width, 1 };
-	char text[96], bytes[UNITS_MAX], heap[UNITS_MAX];
-	uint64_t sum = 0;
-	unsigned parts = 0, put = 0;
-
-	for (unsigned i = 0; is_heap(i); i++) {
-		sum += a->part[i];
-		parts += a->part[i] > 0;
-	}
-	snprintf(text, sizeof(text), "RSS %s", units_bytes(bytes, a->rss_bytes));
-	flow_put(&f, STYLE_BOLD, text);
-	for (unsigned i = 0; i < MAP_PARTS; i++) {
-		bool in_sum = sums && parts > 1 && is_heap(i);
-
-		if (!a->part[i])
-			continue;
-		if (in_sum && put == 0) {
-			snprintf(text, sizeof(text), " = heap %s", units_bytes(heap, sum));
-			flow_put(&f, STYLE_BOLD, text);
-		}
-		put++;
-		snprintf(text, sizeof(text), "%s%s %s%s",
-			put > 1	 ? " + "
-			: in_sum ? " ("
-				 : " = ",
-			map_part_name(i), units_bytes(bytes, a->part[i]),
-			in_sum && put == parts ? ")" : "");
-		flow_put(&f, i == MAP_PART_FREE ? STYLE_BOLD : STYLE_PLAIN, text);
-	}
-	return f.taken;
-}
-
-static void account_draw(const struct ui *ui, const struct map_panes *p)
-{
-	bool sums = account_put(ui, 0, 0, true) <= p->account;
-
-	account_put(ui, p->account_y, p->account, sums);
-}
 
 /* ---- where ---- */
 
@@ -111,9 +40,7 @@ void map_panes_make(struct map_panes *p, const struct ui *ui)
 	int rows = ui->map.map ? (int)ui->map.map->rows : 1;
 
 	*p = (struct map_panes){ .account_y = y, .classes_x = -1 };
-	p->account = left >= 6 && ui->map.map && ui->map.map->account.known
-			     ? clamp(account_put(ui, 0, 0, true), 1, 2)
-			     : 1;
+	p->account = left >= 6 ? map_account_lines(ui) : 1;
 	left -= p->account + 1;
 	p->rows_y = y + p->account + 1;
 	p->rows = left < 8 ? clamp(rows, 0, left) : clamp(rows, 1, clamp(left / 4, 3, 12));
@@ -582,7 +509,7 @@ void map_panes_draw(struct ui *ui)
 				: "reading the address space");
 		return;
 	}
-	account_draw(ui, &p);
+	map_account_draw(ui, p.account_y, p.account);
 	rows_head(ui, &p);
 	top = map_panes_top(ui, &p);
 	for (int i = 0; i < p.rows && top + (size_t)i < m->rows; i++)

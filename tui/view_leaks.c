@@ -178,7 +178,7 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 
 	leak_list_update(ui);
 	row = site ? row_of(&ui->leaks, site) : 0;
-	if (site && row == ui->leaks.list.count && ui->leaks.last) {
+	if (site && row == ui->leaks.list.count && (ui->leaks.last || row > 0)) {
 		ui_message(ui, "no leak of this site among the kinds shown (%s)",
 			leak_list_choice(ui));
 		return;

@@ -370,6 +370,7 @@ void view_marks_sites(struct ui *ui, int arg, int key)
 	}
 	ui->set = COLUMNS_MEMORY; /* other sets have no room for NEW and KEPT beside their own */
 	ui->sites.scroll = 0;
+	ui->sites.drawn = 0; /* a held order is the one requested last */
 	ui->sort = COL_SINCE;
 	ui->reverse = false;
 	trail_leave(ui, VIEW_SITES, 1);

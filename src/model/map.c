@@ -485,7 +485,7 @@ static const struct {
 	[MAP_PART_FREE] = { "free", "free_bytes", "held by the allocator, in no live block" },
 	[MAP_PART_PROGRAM] = { "mapped", "program_mapped_bytes",
 		"mapped by the program itself: mmap, brk" },
-	[MAP_PART_OTHER] = { "other anon", "other_bytes",
+	[MAP_PART_OTHER] = { "anon", "other_bytes",
 		"anonymous memory of neither malloc nor a recorded mapping" },
 	[MAP_PART_STACKS] = { "stacks", "stacks_bytes", "stacks of threads" },
 	[MAP_PART_FILES] = { "files", "files_bytes", "the program, libraries, mapped files" },

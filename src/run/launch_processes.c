@@ -297,11 +297,11 @@ static struct launch_process *add(
 	return p;
 }
 
-/* Generations start again once the segments of all images before are removed; the clock may be set
- * back. */
+/* Generations start again once the segments of all images before are removed; while one is there,
+ * they count, since the clock may have been set back. */
 static bool is_newer(const struct launch_process *p, const struct target_segment *t)
 {
-	return t->exec_gen > p->exec_gen || t->created_ns > p->image_ns;
+	return !t->replaced && (t->exec_gen > p->exec_gen || t->created_ns > p->image_ns);
 }
 
 void launch_processes_note(struct launch_processes *l, const struct target_segment *t)

@@ -310,7 +310,7 @@ TEST(what_was_mapped_leads_to_its_site)
 	CHECK_INT(map_panes_row(&p.ui)->site, 9001);
 	paper_draw(&p);
 	CHECK(paper_find(&p, ">mmap ") >= 0);
-	CHECK(paper_find(&p, "+ mapped 4.0M") >= 0 && paper_find(&p, "+ other anon 1.0M") >= 0);
+	CHECK(paper_find(&p, "+ mapped 4.0M") >= 0 && paper_find(&p, "+ anon 1.0M") >= 0);
 	paper_keys(&p, "\r");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "Site detail") >= 0);

@@ -153,6 +153,8 @@ TEST(images_of_one_process_are_one)
 	snprintf(second.command, sizeof(second.command), "second");
 	launch_processes_note(l, &first);
 	launch_processes_note(l, &second);
+	first.replaced = true;
+	first.created_ns++; /* the clock was set back in between */
 	launch_processes_note(l, &first);
 	CHECK_INT(launch_processes_all(l, &all), 1);
 	CHECK_INT(all[0]->exec_gen, 1);
