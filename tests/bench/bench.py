@@ -101,7 +101,4 @@ def main():
         f.write("\n")
 
 
-try:
-    main()
-finally:
-    measure.cleanup()
+main()

@@ -2,10 +2,12 @@
 """What the parts of the bench share: the profilers to compare, running something under each of them
 round by round, and writing numbers as min, median and max."""
 
+import atexit
 import functools
 import glob
 import os
 import shutil
+import signal
 import stat
 import statistics
 import subprocess
@@ -19,13 +21,24 @@ HEAPTRACK = ("/usr/lib/heaptrack/libheaptrack_preload.so", "/usr/lib64/heaptrack
 JEMALLOC = ("/usr/lib/*/libjemalloc.so.2", "/usr/lib64/libjemalloc.so.2")
 TIMEOUT_S = 600
 
-segments = tempfile.mkdtemp(prefix="heaptop-bench-", dir="/dev/shm")
-scratch = tempfile.mkdtemp(prefix="heaptop-bench-")
+folders = []
+
+
+def folder_make(where=None):
+    """A folder that goes with us, also when a signal ends us."""
+    folders.append(tempfile.mkdtemp(prefix="heaptop-bench-", dir=where))
+    return folders[-1]
 
 
 def cleanup():
-    for folder in (segments, scratch):
+    for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+atexit.register(cleanup)
+signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+segments = folder_make("/dev/shm")
+scratch = folder_make()
 
 
 def first_file(patterns):

@@ -10,7 +10,7 @@ more than unw_backtrace. A recorder that forgot its stacks again and again took 
 import os
 import sys
 
-from measure import cleanup, environment, segments, segments_remove
+from measure import environment, segments, segments_remove
 from places import BENCH, LIBRARY
 
 ROUNDS = 7
@@ -58,7 +58,4 @@ def main():
     return 1 if failed else 0
 
 
-try:
-    sys.exit(main())
-finally:
-    cleanup()
+sys.exit(main())

@@ -4,6 +4,7 @@
 numbers themselves are not checked."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,10 +58,25 @@ def one_table_goes_into_a_file(folder):
     return why or ("" if len(heads) == 1 else "1 table wanted: " + text)
 
 
+WAITING = "import measure, signal; print(measure.segments, measure.scratch, flush=True); signal.pause()"
+
+
+def nothing_stays_when_it_is_ended(_):
+    with subprocess.Popen([sys.executable, "-c", WAITING], cwd=os.path.dirname(os.path.abspath(__file__)),
+                          stdout=subprocess.PIPE, text=True) as process:
+        made = process.stdout.readline().split()
+        there = [path for path in made if os.path.isdir(path)]
+        process.terminate()
+        status = process.wait(60)
+    if len(there) != 2 or status != 128 + signal.SIGTERM:
+        return "status %d, folders %s" % (status, there)
+    return "; ".join("it left " + path for path in made if os.path.exists(path))
+
+
 def main():
     failed = False
     with tempfile.TemporaryDirectory(prefix="heaptop-bench-") as folder:
-        for test in (numbers_come, tables_go_into_a_file, one_table_goes_into_a_file):
+        for test in (numbers_come, tables_go_into_a_file, one_table_goes_into_a_file, nothing_stays_when_it_is_ended):
             why = test(folder)
             failed |= bool(why)
             print("%s - bench: %s%s" % ("not ok" if why else "ok", test.__name__.replace("_", " "),
