@@ -94,6 +94,8 @@ list | awk '!seen[$0]++' | { [ -n "$pattern" ] && grep -E -- "$pattern" || cat; 
 	xargs -r -P "$jobs" -I{} bash -c 'one "$1" "$2"' _ {} "$logs"
 
 grep -h '^skip - ' "$logs"/*.log 2>/dev/null | sed 's/^/    /'
+# Again at the end, a line each: of a long log the end is what people read.
+grep -H '^not ok - ' "$logs"/*.log 2>/dev/null | sed "s|^$logs/||; s|\.log:not ok - |: |; s|^|not ok - |" | cut -c1-300
 passed=$(cat "$logs"/*.log 2>/dev/null | grep -c '^ok - ')
 failed=$(cat "$logs"/*.log 2>/dev/null | grep -c '^not ok - ')
 skipped=$(cat "$logs"/*.log 2>/dev/null | grep -c '^skip - ')
