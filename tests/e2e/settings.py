@@ -63,7 +63,7 @@ def screen():
     first = play(":save-display -\n" + ENDED, first=":until no such value\n")  # it goes after ten seconds
     check("no such value" in first, first)
     os.unlink(FILE)
-    said = play("5 v g f S Enter\n:type digit_*\nEnter W\n:save-display -\nEsc\n:save-display -\n")
+    said = play(":until digit_\n5 v g f S Enter\n:type digit_*\nEnter W\n:save-display -\nEsc\n:save-display -\n")
     check("settings saved in " + FILE in said, said)
     check("digit_*" in said, said)
     check("digit_" not in said.split("settings saved")[1].split("Sites")[1], "the table: " + said)
@@ -72,9 +72,9 @@ def screen():
     for line in ("sort = blocks", "names = full", "group = function", "hide = digit_*"):
         check(line in lines, line + " is not in the file")
     # They hold the next time, and the rule can be taken out again.
-    said = play(":save-display -\n")
+    said = play(":until digits_alloc\n:save-display -\n")
     check("by function" in said and "digit_" not in said, said)
-    said = play("S Backspace Esc\n:save-display -\n")
+    said = play(":until digits_alloc\nS Backspace Esc\n:until digit_\n:save-display -\n")
     check("digit_" in said, said)
 
 
