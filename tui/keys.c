@@ -182,7 +182,7 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "A", { 'A', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_every, 0, PLACE_HINT, "auto-scan",
 		NULL, NULL, "ask how often to scan automatically: every 0.1 s or more, or 0" },
 	{ LEAK, "K", { 'K', 0 }, IN_LEAKS, view_leaks_kind, 0, PLACE_HINT, "kinds", NULL, NULL,
-		"next kinds: lost and growing, each alone, ..., all, and by head" },
+		"choose the kinds: lost and growing, one of them, all, or by head" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_LEAKS, view_leaks_why, 0, PLACE_BAR,
 		"Why", NULL, NULL,
 		"all about the row: blocks, pointers to them, call stack (also F7)" },

@@ -2,7 +2,7 @@
 /* The rows of Leaks (leak_list.h). */
 #include "tui/leak_list.h"
 
-#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/growth.h"
@@ -14,23 +14,24 @@
 #define SUPPRESSED (1u << KIND_COUNT)
 #define HEADS	   (1u << (KIND_COUNT + 1)) /* what was lost by itself, and cycles as one */
 
-/* The choices of key K. no_scan: the name if no scan was possible; NULL: then it is no choice. */
+/* The choices of key K, by the key after it. no_scan: the name if no scan was possible; NULL: then
+ * it is no choice. */
 static const struct {
+	char key;
 	const char *name, *no_scan;
 	unsigned kinds;
 } choices[] = {
-	{ "lost, growing", "suspects, growing", LOST | SUSPECT | GROWING },
-	{ "definite", NULL, 1u << KIND_DEFINITE },
-	{ "indirect", NULL, 1u << KIND_INDIRECT },
-	{ "possible", NULL, 1u << KIND_POSSIBLE },
-	{ NULL, "suspects", SUSPECT },
-	{ "growing", "growing", GROWING },
-	{ "reachable", NULL, 1u << KIND_REACHABLE },
-	{ "suppressed", NULL, SUPPRESSED },
-	{ "all", NULL, LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
-	{ "by head", NULL, HEADS },
+	{ 'K', "lost, growing", "suspects, growing", LOST | SUSPECT | GROWING },
+	{ 'd', "definite", NULL, 1u << KIND_DEFINITE },
+	{ 'i', "indirect", NULL, 1u << KIND_INDIRECT },
+	{ 'p', "possible", NULL, 1u << KIND_POSSIBLE },
+	{ 's', NULL, "suspects", SUSPECT },
+	{ 'g', "growing", "growing", GROWING },
+	{ 'r', "reachable", NULL, 1u << KIND_REACHABLE },
+	{ 's', "suppressed", NULL, SUPPRESSED },
+	{ 'a', "all", NULL, LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
+	{ 'h', "by head", NULL, HEADS },
 };
-static_assert(sizeof(choices) / sizeof(choices[0]) == LEAK_LIST_CHOICES, "all have a name");
 
 static enum leaks_kind kind_of(enum snap_leak_class class)
 {
@@ -56,11 +57,27 @@ const char *leak_list_choice(const struct ui *ui)
 	return name ? name : choices[ui->leaks.choice].no_scan;
 }
 
-void leak_list_choose_next(struct ui *ui)
+void leak_list_choices(const struct ui *ui, char *text, size_t cap)
 {
-	do
-		ui->leaks.choice = (ui->leaks.choice + 1) % LEAK_LIST_CHOICES;
-	while (!choice_name(ui, ui->leaks.choice));
+	unsigned n = sizeof(choices) / sizeof(choices[0]);
+	size_t len = (size_t)snprintf(text, cap, "show");
+
+	/* The usual one is the last. */
+	for (unsigned i = 1; i <= n && len < cap; i++)
+		if (choice_name(ui, i % n))
+			len += (size_t)snprintf(text + len, cap - len, "  %c %s",
+				choices[i % n].key, choice_name(ui, i % n));
+}
+
+bool leak_list_choose(struct ui *ui, int key)
+{
+	for (unsigned i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		if (choices[i].key != key || !choice_name(ui, i))
+			continue;
+		ui->leaks.choice = i;
+		return true;
+	}
+	return false;
 }
 
 const struct leaks *leak_list_state(const struct ui *ui)

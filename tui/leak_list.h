@@ -24,11 +24,12 @@ enum {
 	BY_TYPE
 };
 
-#define LEAK_LIST_CHOICES 10 /* of kinds */
-
-/* The name of the chosen kinds (static), and the choice of the next ones. */
+/* The name of the chosen kinds (static). */
 const char *leak_list_choice(const struct ui *ui);
-void leak_list_choose_next(struct ui *ui);
+/* All choices of kinds, each after its key: "show  d definite  i indirect". */
+void leak_list_choices(const struct ui *ui, char *text, size_t cap);
+/* False: the key chooses no kinds. */
+bool leak_list_choose(struct ui *ui, int key);
 const struct leaks *leak_list_state(const struct ui *ui);
 /* "definite", ..., "suspect", "growing". Static. */
 const char *leak_list_kind(const struct leaks_row *row);

@@ -29,6 +29,7 @@
 #include "tui/time_strip.h"
 #include "tui/trail.h"
 #include "tui/tree_table.h"
+#include "tui/view_leaks.h"
 #include "tui/view_output.h"
 
 /* How long a message stays when no key comes. */
@@ -106,6 +107,18 @@ static void question_key(struct ui *ui, int key)
 	}
 }
 
+/* The key after one that asks what to show. False: it is no answer, and keeps its usual meaning. */
+static bool choice_key(struct ui *ui, int key)
+{
+	const struct view *view = ui_view(ui);
+	bool group = ui->pending == 'g' && view == view_table[VIEW_SITES];
+	bool kinds = ui->pending == 'K' && view == view_table[VIEW_LEAKS];
+
+	if (group || kinds)
+		ui->pending = 0;
+	return group ? group_choose(ui, key) : kinds && view_leaks_choose(ui, key);
+}
+
 void screen_key(struct ui *ui, int key)
 {
 	ui->message[0] = 0;
@@ -121,11 +134,8 @@ void screen_key(struct ui *ui, int key)
 		question_key(ui, key);
 		return;
 	}
-	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES]) {
-		ui->pending = 0;
-		if (group_choose(ui, key))
-			return;
-	}
+	if (choice_key(ui, key))
+		return;
 	if (key != 'g')
 		ui->pending = 0;
 	if (ui->leaving && key == 't' && ui->source->end && !ui->options.readonly) {

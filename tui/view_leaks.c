@@ -15,6 +15,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
+#include "tui/key_codes.h"
 #include "tui/leak_cells.h"
 #include "tui/leak_explanation.h"
 #include "tui/leak_facts.h"
@@ -232,9 +233,20 @@ void view_leaks_every(struct ui *ui, int arg, int key)
 
 void view_leaks_kind(struct ui *ui, int arg, int key)
 {
-	leak_list_choose_next(ui);
+	char text[UI_MESSAGE_MAX];
+
+	ui->pending = 'K';
+	leak_list_choices(ui, text, sizeof(text));
+	ui_message(ui, "%s", text);
+}
+
+bool view_leaks_choose(struct ui *ui, int key)
+{
+	if (!leak_list_choose(ui, key))
+		return key == KEY_ESC;
 	refresh_views(ui);
 	ui_message(ui, "shown: %s", leak_list_choice(ui));
+	return true;
 }
 
 void view_leaks_contents(struct ui *ui, int arg, int key)

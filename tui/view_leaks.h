@@ -18,9 +18,13 @@ void view_leaks_scan(struct ui *ui, int arg, int key);
 void view_leaks_release(struct ui *ui, int arg, int key); /* lets a held program end */
 void view_leaks_tab(struct ui *ui, int arg, int key);
 void view_leaks_every(struct ui *ui, int arg, int key);
-void view_leaks_kind(struct ui *ui, int arg, int key);
+void view_leaks_kind(
+	struct ui *ui, int arg, int key); /* the next key chooses (view_leaks_choose) */
 void view_leaks_contents(struct ui *ui, int arg, int key);
 void view_leaks_suppress(struct ui *ui, int arg, int key);
 void view_leaks_why(struct ui *ui, int arg, int key);
+
+/* Handles the key after view_leaks_kind. False: it is no choice, and keeps its usual meaning. */
+bool view_leaks_choose(struct ui *ui, int key);
 
 #endif

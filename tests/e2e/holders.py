@@ -125,7 +125,7 @@ def heads():
     with Waiting(target("holders")) as program:
         path = os.path.join(scratch, "keys")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(":size 170x30\nL\n:until scan 1\nK K K K K K K K\n:until Session (make_shared) <-> \n"
+            f.write(":size 170x30\nL\n:until scan 1\nK h\n:until Session (make_shared) <-> \n"
                     ":save-display -\n")
         screen = run([HEAPTOP, "-d", "0.1", "--script", path, "-a", str(program.pid)]).stdout.decode()
     rows = [line for line in screen.splitlines() if re.match(r"[ >](cycle|definite|indirect)", line)]

@@ -109,7 +109,7 @@ def ended():
 def why():
     with leaks() as program:
         screen = play_attached(
-            program.pid, "L\n:until definite_plain\nK K K K K\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
+            program.pid, "L\n:until definite_plain\nK r\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("global (leaks.c:" in screen and "of reachable_global" in screen, screen)
         screen = play_attached(

@@ -147,7 +147,7 @@ TEST(a_refused_key_says_why)
 	CHECK(paper_find(&p, "[ works only in Sizes, Map, Site detail, Settings (? expl") >= 0);
 	paper_keys(&p, "K");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "K works only in Leaks (next kinds") >= 0);
+	CHECK(paper_find(&p, "K works only in Leaks (choose the kinds") >= 0);
 	paper_keys(&p, "_");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "_ does nothing here") >= 0);

@@ -166,17 +166,47 @@ TEST(rows_of_one_name_say_what_differs)
 
 TEST(k_chooses_kinds)
 {
-	static const size_t rows[] = { 3, 1, 1, 0, 2, 0, 7, 3, 5 };
+	static const struct {
+		const char *keys, *shown;
+		size_t rows;
+	} choices[] = {
+		{ "Kd", "definite", 3 },
+		{ "Ki", "indirect", 1 },
+		{ "Kp", "possible", 1 },
+		{ "Kg", "growing", 0 },
+		{ "Kr", "reachable", 2 },
+		{ "Ks", "suppressed", 0 },
+		{ "Ka", "all", 7 },
+		{ "Kh", "by head", 3 },
+		{ "KK", "lost, growing", 5 },
+	};
+	char said[64];
 
 	begin_still(40, 120);
 	scan();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		paper_keys(&p, "K");
-		CHECK_INT(p.ui.leaks.list.count, rows[i]);
-		paper_draw(&p);
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		paper_keys(&p, choices[i].keys);
+		CHECK_INT(p.ui.leaks.list.count, choices[i].rows);
+		snprintf(said, sizeof(said), "shown: %s", choices[i].shown);
+		CHECK(sees(said));
 	}
-	paper_keys(&p, "KKKKKK");
+	paper_keys(&p, "Ks");
 	CHECK(sees("none of the kinds shown"));
+	paper_close(&p);
+}
+
+TEST(k_lists_its_choices)
+{
+	begin_still(24, 80);
+	scan();
+	paper_keys(&p, "K");
+	CHECK(sees("d definite  i indirect  p possible") && sees("a all  h by head  K lost"));
+	screen_key(&p.ui, KEY_ESC);
+	CHECK(!sees("d definite") && !sees("shown: ") && p.ui.depth == 1);
+	paper_keys(&p, "Kj"); /* no choice: the key does what it does */
+	CHECK_INT(p.ui.leaks.list.cursor, 1);
+	paper_keys(&p, "d");
+	CHECK(!sees("shown: definite"));
 	paper_close(&p);
 }
 
@@ -203,7 +233,7 @@ TEST(heads_are_what_frees_would_give_back)
 	c->result.typed.blocks = 1;
 	refresh_tick(&p.ui);
 	CHECK(sees("KEEPS") && sees("1.3M") && sees(" Conn "));
-	paper_keys(&p, "KKKKKKKK");
+	paper_keys(&p, "Kh");
 	CHECK(sees("shown: by head"));
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	CHECK(sees("cycle        39.1k     400    560.9k  600.0k"));
@@ -229,7 +259,7 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	paper_keys(&p, "!");
 	CHECK_INT(p.ui.leaks.list.count, 4);
 	CHECK(sees("suppressed 2 blocks for this session") && sees("suppressed 1.3M in 21,870"));
-	paper_keys(&p, "KKKKKK");
+	paper_keys(&p, "Ks");
 	CHECK_INT(p.ui.leaks.list.count, 1);
 	CHECK(sees("Suppressed: not counted in its class"));
 	paper_keys(&p, "!");
@@ -246,7 +276,7 @@ TEST(what_keeps_a_block_alive)
 	p.canned.leaks.row[5].blocks = cannedleaks_held;
 	p.canned.leaks.row[5].nblocks = 3;
 	p.canned.leaks.state.version++;
-	paper_keys(&p, "KKKKKKKG\r");
+	paper_keys(&p, "KaG\r");
 	CHECK(sees("still reach these 96,593 blocks."));
 	CHECK(sees("They keep alive: 190.7M in 97,000 blocks, themselves included."));
 	CHECK(sees("keeps alive 91.9M"));
@@ -263,7 +293,7 @@ TEST(why_tells_who_points_to_it)
 	scan();
 	CHECK(sees("WHY http::Conn::Conn") && sees("No root, stack, register or reachable block"));
 	CHECK(sees("12 blocks (4.0k) reachable only through them are lost as well."));
-	paper_keys(&p, "KKKKKKK"); /* all */
+	paper_keys(&p, "Ka");
 	paper_keys(&p, "G\r");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_WHY]);
 	CHECK(sees("The program can still reach these 96,593 blocks."));
@@ -404,15 +434,15 @@ TEST(what_grows_is_one_row_of_its_site)
 	paper_keys(&p, "j\r");
 	CHECK(sees("data of server at 0x30048") && sees("growing"));
 	screen_key(&p.ui, KEY_ESC);
-	paper_keys(&p, "KKKK");
+	paper_keys(&p, "Kg");
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	CHECK(sees("shown: growing (K)"));
 	select_row(17);
 	/* What can be reached has a row of its own where such are shown. */
-	paper_keys(&p, "K");
+	paper_keys(&p, "Kr");
 	CHECK(sees(">reachable") && !sees("growing  "));
 	CHECK_INT(p.ui.leaks.selected, 17);
-	paper_keys(&p, "KK");
+	paper_keys(&p, "Ka");
 	CHECK_INT(p.ui.leaks.list.count, 7);
 	for (size_t i = 0; i < p.ui.leaks.list.count; i++)
 		CHECK(p.ui.leaks.row[i].kind != KIND_GROWING);
@@ -476,20 +506,18 @@ TEST(where_no_scan_was_possible_there_are_suspects)
 	CHECK(!sees("definite") && !sees("lost") && !sees("not scanned yet"));
 	paper_keys(&p, "!");
 	CHECK(sees("not suppressed: this is not a leak"));
-	paper_keys(&p, "K");
-	CHECK_INT(p.ui.leaks.list.count, 2);
-	CHECK(sees("shown: suspects"));
-	paper_keys(&p, "K");
+	paper_keys(&p, "Kg");
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	CHECK(sees("shown: growing"));
-	paper_keys(&p, "KK");
+	paper_keys(&p, "Ks");
+	CHECK_INT(p.ui.leaks.list.count, 2);
 	CHECK(sees("shown: suspects"));
 	/* When a scan was possible after all, there are none. */
 	p.canned.leaks.state.by_age = false;
 	scan();
 	CHECK_INT(p.ui.leaks.list.count, 0);
-	paper_keys(&p, "K");
-	CHECK(sees("shown: growing"));
+	paper_keys(&p, "Ks");
+	CHECK(sees("shown: suppressed"));
 	paper_close(&p);
 }
 
@@ -552,6 +580,7 @@ int main(void)
 	RUN(rows_are_the_lost_ones_and_since_the_scan_before);
 	RUN(rows_of_one_name_say_what_differs);
 	RUN(k_chooses_kinds);
+	RUN(k_lists_its_choices);
 	RUN(heads_are_what_frees_would_give_back);
 	RUN(what_is_suppressed_is_gone_and_can_be_seen);
 	RUN(what_keeps_a_block_alive);
