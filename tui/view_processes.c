@@ -12,9 +12,12 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/command_words.h"
 #include "tui/draw.h"
 #include "tui/refresh.h"
 #include "tui/table.h"
+
+#define ALIKE_MAX 32 /* other rows of the same program that a command line is compared with */
 
 static const struct table_column process_columns[] = {
 	[PROCESS_BY_PID] = { "PID", 8, true, 0, "process id, as seen from here" },
@@ -245,20 +248,49 @@ static bool is_recorded(const struct process_row *row)
 	return row->has_live || !row->why[0];
 }
 
-/* At most `cells` cells, but at least the program's name, without its directory if necessary. */
-static void processes_name(const char *full, size_t cells, char out[PROCESSES_COMMAND])
+/* Without the program's directory. */
+static const char *processes_base(const char *full)
 {
-	size_t path = strcspn(full, " "), folder = path;
+	size_t path = strcspn(full, " ");
+	const char *slash = memrchr(full, '/', path);
 
-	while (folder && full[folder - 1] != '/')
-		folder--;
-	if (text_cells(full) > cells)
-		full += folder;
-	else
-		folder = 0;
-	if (cells < path - folder + 1)
-		cells = path - folder + 1; /* and the ellipsis */
-	text_elide(out, PROCESSES_COMMAND, full, cells, false, draw_is_ascii());
+	return slash ? slash + 1 : full;
+}
+
+/* The words that other rows of the same program lack, if all of the row's do not fit. */
+static bool processes_own_words(
+	const struct ui *ui, const struct process_row *row, char *out, size_t cap)
+{
+	const struct processes_state *st = &ui->processes;
+	const char *other[ALIKE_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < st->count && n < ALIKE_MAX; i++)
+		if (st->row[i].kind == PROCESS_ONE &&
+			strcmp(st->row[i].command, row->command) != 0 &&
+			command_words_alike(st->row[i].command, row->command))
+			other[n++] = st->row[i].command;
+	return n > 0 &&
+	       command_words_own(row->command, other, n, draw_glyph(GLYPH_ELLIPSIS), out, cap);
+}
+
+/* In `cells` cells, but at least the program's name: whole, without its directory, or what tells it
+ * from others. */
+static void processes_name(const struct ui *ui, const struct process_row *row, size_t cells,
+	char out[PROCESSES_COMMAND])
+{
+	const char *text = row->command[0] ? row->command : "?";
+	char own[PROCESSES_COMMAND];
+	size_t program;
+
+	if (text_cells(text) > cells)
+		text = processes_base(text);
+	program = strcspn(text, " ");
+	if (text_cells(text) > cells && processes_own_words(ui, row, own, sizeof(own)))
+		text = own;
+	if (cells < program + 1)
+		cells = program + 1; /* and the ellipsis */
+	text_elide(out, PROCESSES_COMMAND, text, cells, false, draw_is_ascii());
 }
 
 /* What is said behind the command: why nothing is recorded, how many are folded away. */
@@ -277,18 +309,17 @@ static void processes_note(
 			several && line->hidden ? ", folded" : "");
 }
 
-static void processes_command(
-	const struct process_row *row, const struct process_line *line, unsigned cells, char *out)
+static void processes_command(const struct ui *ui, const struct process_row *row,
+	const struct process_line *line, unsigned cells, char *out)
 {
-	const char *full = row->command[0] ? row->command : "?";
-	char text[1024], name[PROCESSES_COMMAND], note[PROCESSES_WHY + 8];
+	char text[PROCESSES_COMMAND + 512], name[PROCESSES_COMMAND], note[PROCESSES_WHY + 8];
 	size_t at, taken;
 
 	processes_tree_text(row, line, text, sizeof(text));
 	processes_note(row, line, note, sizeof(note));
 	at = strlen(text);
 	taken = text_cells(text) + text_cells(note);
-	processes_name(full, cells > taken ? cells - taken : 0, name);
+	processes_name(ui, row, cells > taken ? cells - taken : 0, name);
 	snprintf(text + at, sizeof(text) - at, "%s%s", name, note);
 	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 }
@@ -307,8 +338,8 @@ static void processes_live(const struct process_row *row, char out[COLUMN_TEXT_M
 	processes_bytes(row->has_live, row->live_bytes, out);
 }
 
-static void processes_cell(const struct process_row *row, const struct process_line *line,
-	const struct table_place *p, char out[COLUMN_TEXT_MAX])
+static void processes_cell(const struct ui *ui, const struct process_row *row,
+	const struct process_line *line, const struct table_place *p, char out[COLUMN_TEXT_MAX])
 {
 	*out = 0;
 	switch ((enum process_column)p->column) {
@@ -338,7 +369,7 @@ static void processes_cell(const struct process_row *row, const struct process_l
 		processes_bytes(row->has_rss && !row->ended, row->rss_bytes, out);
 		break;
 	case PROCESS_BY_COMMAND:
-		processes_command(row, line, p->cells, out);
+		processes_command(ui, row, line, p->cells, out);
 	}
 }
 
@@ -364,7 +395,7 @@ static void processes_draw_row(const struct ui *ui, size_t i, int y)
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 	draw_text(y, 0, 1, style, selected ? ">" : " ");
 	for (unsigned k = 0; k < n; k++) {
-		processes_cell(row, &ui->processes.line[i], &place[k], text);
+		processes_cell(ui, row, &ui->processes.line[i], &place[k], text);
 		table_draw_cell(&process_table, place[k], y, style, text);
 	}
 	if (row->shown) /* a pid has seven digits at most */

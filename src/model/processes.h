@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #define PROCESSES_MAX	  1024u /* rows; more are only counted */
-#define PROCESSES_COMMAND 256u
+#define PROCESSES_COMMAND 1024u /* a longer command line is cut */
 #define PROCESSES_WHY	  160u
 #define PROCESSES_ALL	  UINT64_C(1) /* the id of the row that stands for the whole launch */
 #define PROCESSES_ALONE	  UINT32_MAX /* the group of processes that no launch started */

@@ -54,6 +54,7 @@ struct canned {
 	bool no_map; /* not yet */
 	pid_t other_pid; /* that is shown; 0: the server */
 	bool fewer_processes; /* of them */
+	bool same_commands; /* two of them are of one program and differ at the end */
 	bool all; /* all of the launch are shown as one */
 	struct snap_launch launch; /* what the others hold */
 	bool past; /* is kept: a tick for each second */
@@ -913,6 +914,10 @@ static inline size_t canned_processes(void *ctx, const struct process_row **rows
 			.shown =
 				!c->all && canned_pids[i] == (c->other_pid ? c->other_pid : 4211) };
 		snprintf(row[i].command, sizeof(row[i].command), "%s", commands[i]);
+		if (c->same_commands && (i == 3 || i == 7))
+			snprintf(row[i].command, sizeof(row[i].command),
+				"gzip -9 --name --rsyncable --verbose --suffix=.archive.gz %s.log",
+				i == 3 ? "first" : "second");
 		snprintf(row[i].why, sizeof(row[i].why), "%s", whys[i] ? whys[i] : "");
 	}
 	n = processes_heads(row, n, sizeof(row) / sizeof(row[0]));

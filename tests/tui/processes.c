@@ -2,6 +2,7 @@
 /* The list of processes, and the screen that goes from one to another. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/command_words.h"
 #include "tui/view_processes.h"
 #include "tui/view_sites.h"
 
@@ -68,6 +69,50 @@ TEST(from_the_detail_of_a_site)
 	draw("j\rpG\r");
 	CHECK_INT(p.ui.shown->pid, 977);
 	CHECK(ui_view(&p.ui) == &view_sites); /* the other has no such site */
+	paper_close(&p);
+}
+
+/* What `command` has for itself beside `a` and `b`. NULL: nothing. */
+static const char *own(const char *command, const char *a, const char *b)
+{
+	static char text[64];
+	const char *const other[] = { a, b };
+
+	return command_words_own(command, other, b ? 2 : 1, "...", text, sizeof(text)) ? text
+										       : NULL;
+}
+
+TEST(words_of_its_own)
+{
+	CHECK_STR(own("cc1 -quiet -I d a.c -o a.o", "cc1 -quiet -I d b.c -o b.o", NULL),
+		"cc1 ... a.c ... a.o");
+	CHECK_STR(own("/lib/cc1 a.c -O2 a.c", "cc1 b.c -O2", NULL), "cc1 a.c ...");
+	/* The first two tell from the first, the others from the second. */
+	CHECK_STR(own("cc1 -O2 a.c", "cc1 -O2 b.c", "cc1 -O1 a.c"), "cc1 -O2 a.c");
+	CHECK_STR(own("cc1 a.c", "cc1", NULL), "cc1 a.c");
+	CHECK(!own("cc1 -c", "cc1 -c a.c", NULL) && !own("cc1", "cc1 a.c", NULL) &&
+		!own("", "", NULL));
+	CHECK(command_words_alike("/usr/bin/cc1 a", "cc1") &&
+		!command_words_alike("cc1", "cc1plus"));
+	/* What is cut is cut, and no more than that. */
+	CHECK_STR(own("cc1 0123456789012345678901234567890123456789012345678901234567890", "cc1",
+			  NULL),
+		"cc1 01234567890123456789012345678901234567890123456789012345678");
+}
+
+TEST(rows_that_would_look_the_same_show_what_differs)
+{
+	begin(30, 100);
+	draw("p");
+	CHECK(paper_find(&p, "gzip -9 a-log") >= 0); /* the only one */
+	p.canned.same_commands = true;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "gzip … first.log") >= 0 && paper_find(&p, "gzip … second.log") >= 0);
+	paper_resize(&p, 30, 170);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "-9 --name --rsyncable --verbose --suffix=.archive.gz first.log") >=
+		0);
 	paper_close(&p);
 }
 
@@ -257,6 +302,8 @@ int main(void)
 	RUN(it_is_a_tree_and_p_goes_back);
 	RUN(enter_shows_another_and_each_keeps_its_selection);
 	RUN(from_the_detail_of_a_site);
+	RUN(words_of_its_own);
+	RUN(rows_that_would_look_the_same_show_what_differs);
 	RUN(one_that_has_ended_says_so);
 	RUN(one_that_is_not_recorded_says_why);
 	RUN(a_long_command_begins_with_its_name);
