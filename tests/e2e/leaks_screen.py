@@ -11,6 +11,9 @@ from proving import (HEAPTOP, case, check, check_equal, environment, run, run_ca
 from scanning import Waiting
 
 SIZE = ":size 160x60\n"
+# What the roots of reachable_register and reachable_vector are called.
+HELD_IN = {"register": r"register (r12|x19) of thread \d+ \(leaks\), in hold_general\(\)",
+           "vector": r"a vector register of thread \d+ \(leaks\), in hold_vector\(\)"}
 
 
 def script(text):
@@ -112,6 +115,11 @@ def why():
             program.pid, "L\n:until definite_plain\nK r\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("global (leaks.c:" in screen and "of reachable_global" in screen, screen)
+        for what in ("register", "vector"):
+            screen = play_attached(
+                program.pid, "L\n:until definite_plain\nK r\n:until reachable_by_block\n/\n:type reachable_%s\n"
+                "Enter\nEnter\n:until Allocated\n:save-display -\n" % what)
+            check(re.search(HELD_IN[what], screen), screen)
         screen = play_attached(
             program.pid, "L\n:until definite_plain\n/\n:type definite_tree\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")

@@ -413,8 +413,10 @@ static void await_ready(int count)
 #define CLOBBER_ARM "x0", "x1", "x2", "x3", "x8", "x9", "x10", "memory"
 #endif
 
-/* The pointer is in one register and nowhere else, while the thread waits. */
-static void *hold_general(void *arg)
+/* The pointer is in one register and nowhere else, while the thread waits. Named as glibc names
+ * what is its own. */
+void *hold_general(void *arg) __asm__("__GI_hold_general");
+void *hold_general(void *arg)
 {
 	(void)arg;
 #ifdef __aarch64__

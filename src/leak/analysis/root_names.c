@@ -20,14 +20,15 @@ static const char *const register_names[] = { "r15", "r14", "r13", "r12", "rbp",
 	"rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs", "gs" };
 #endif
 
-static void register_text(uint64_t at, char *out, size_t cap)
+int leak_root_names_register(uint64_t at, char *out, size_t cap)
 {
-	unsigned tid = (unsigned)(at >> 16 & 0xffffffff), index = (unsigned)(at >> 3 & 0x1fff);
+	unsigned index = (unsigned)(at >> 3 & 0x1fff);
 
 	if (index < sizeof(register_names) / sizeof(register_names[0]))
-		snprintf(out, cap, "register %s of thread %u", register_names[index], tid);
+		snprintf(out, cap, "register %s", register_names[index]);
 	else
-		snprintf(out, cap, "a vector register of thread %u", tid);
+		snprintf(out, cap, "a vector register");
+	return (int)(at >> 16 & 0xffffffff);
 }
 
 static bool lies_in(const struct leak_map *m, uint64_t addr)
@@ -103,14 +104,16 @@ void leak_root_names_text(const struct leak_root_context *f, uint64_t at, char *
 	const struct leak_map *m;
 	const char *file;
 	uint64_t vaddr;
+	char name[32];
 	int tid, tls;
 
-	if (at >> 63) {
-		register_text(at, out, cap);
-		return;
-	}
 	if (at != 0 && f->name && f->name(f->names, at, out, cap))
 		return;
+	if (at >> 63) {
+		tid = leak_root_names_register(at, name, sizeof(name));
+		snprintf(out, cap, "%s of thread %d", name, tid);
+		return;
+	}
 	m = at != 0 ? leak_space_map(f->space, at) : NULL;
 	file = m ? leak_root_names_file(f->space, at, &vaddr) : NULL;
 	tls = m ? thread_with(f, at) : 0;

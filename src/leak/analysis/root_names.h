@@ -41,6 +41,9 @@ struct leak_root_context {
  * file has.
  */
 const char *leak_root_names_file(const struct leak_space *space, uint64_t at, uint64_t *vaddr);
+/* "register rbx", "a vector register". `at`: a register of LEAK_REGISTER, whose thread is returned.
+ */
+int leak_root_names_register(uint64_t at, char *out, size_t cap);
 /* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm prints
  * them. */
 void leak_root_names_text(

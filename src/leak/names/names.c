@@ -18,9 +18,11 @@
 #include "src/util/name_shorten.h"
 #include "src/util/text.h"
 
-#define FRAMES_MAX 512u /* of a thread; deeper ones are named by the outermost of these */
-#define NAME_CELLS 64u /* longer names of C++ are shortened */
-#define NAME_BYTES 256u
+#define FRAMES_MAX     512u /* of a thread; deeper ones are named by the outermost of these */
+#define NAME_CELLS     64u /* longer names of C++ are shortened */
+#define NAME_BYTES     256u
+#define FRAME_BYTES    (NAME_BYTES + 16u)
+#define GLIBC_INTERNAL "__GI_" /* before glibc's names for calls within itself */
 
 struct object {
 	const char *path; /* the mapping's */
@@ -274,19 +276,23 @@ static bool thread_local_text(struct leak_names *n, size_t i, uint64_t at, char 
 
 /* ---- stacks ---- */
 
-static void frames_read(struct leak_names *n, size_t i)
+static struct stack *frames_of(struct leak_names *n, size_t i)
 {
-	struct leak_frame *frame = calloc(FRAMES_MAX, sizeof(*frame));
 	struct stack *s = &n->stack[i];
+	struct leak_frame *frame;
 
+	if (s->is_read)
+		return s;
 	s->is_read = true;
 	if (!n->has_unwinder)
 		n->unwinder = leak_unwinder_new(n->found->space, n->root);
 	n->has_unwinder = true;
+	frame = calloc(FRAMES_MAX, sizeof(*frame));
 	if (!frame)
-		return;
+		return s;
 	s->count = leak_unwinder_frames(n->unwinder, &n->found->thread[i], frame, FRAMES_MAX);
 	s->frame = frame;
+	return s;
 }
 
 /* The function of a frame. False: it has no name. */
@@ -303,26 +309,69 @@ static bool function_name(struct leak_names *n, uint64_t pc, char out[NAME_BYTES
 	raw = n->raw[count - 1].linkage ? n->raw[count - 1].linkage : n->raw[count - 1].name;
 	if (!raw)
 		return false;
+	if (strncmp(raw, GLIBC_INTERNAL, sizeof(GLIBC_INTERNAL) - 1) == 0)
+		raw += sizeof(GLIBC_INTERNAL) - 1;
 	name_make(n, raw, out);
 	return true;
 }
 
+static bool is_program(const struct leak_names *n, uint64_t pc)
+{
+	const char *program = program_path(n->found->space), *path;
+	uint64_t vaddr;
+
+	path = leak_root_names_file(n->found->space, pc, &vaddr);
+	return program && path && strcmp(path, program) == 0;
+}
+
+/* ", in parse_line()", for a frame; "": it has no name. */
+static void frame_text(
+	struct leak_names *n, const struct leak_frame *f, const char *before, char *out, size_t cap)
+{
+	char name[NAME_BYTES];
+
+	*out = '\0';
+	if (function_name(n, f->pc, name))
+		snprintf(out, cap, ", %s %s%s", before, name, strchr(name, '(') ? "" : "()");
+}
+
 static bool stack_text(struct leak_names *n, size_t i, uint64_t at, char *out, size_t cap)
 {
-	struct stack *s = &n->stack[i];
-	char thread[64], name[NAME_BYTES];
+	struct stack *s = frames_of(n, i);
+	char thread[64], frame[FRAME_BYTES] = "";
 	size_t k = 0;
 
-	if (!s->is_read)
-		frames_read(n, i);
 	thread_text(n, i, thread, sizeof(thread));
 	while (k + 1 < s->count && s->frame[k + 1].sp <= at)
 		k++;
-	if (s->count == 0 || !function_name(n, s->frame[k].pc, name))
-		snprintf(out, cap, "stack of %s", thread);
-	else
-		snprintf(out, cap, "stack of %s, in %s%s", thread, name,
-			strchr(name, '(') ? "" : "()");
+	if (s->count)
+		frame_text(n, &s->frame[k], "in", frame, sizeof(frame));
+	snprintf(out, cap, "stack of %s%s", thread, frame);
+	return true;
+}
+
+/* Most registers are the caller's while the thread waits in a library: the program's own function
+ * is named, too. */
+static bool register_text(struct leak_names *n, uint64_t at, char *out, size_t cap)
+{
+	char name[32], thread[64], inner[FRAME_BYTES] = "", outer[FRAME_BYTES] = "";
+	int tid = leak_root_names_register(at, name, sizeof(name));
+	const struct stack *s;
+	size_t i = 0, k = 0;
+
+	while (i < n->found->threads && n->found->thread[i].tid != tid)
+		i++;
+	if (i == n->found->threads)
+		return false;
+	thread_text(n, i, thread, sizeof(thread));
+	s = frames_of(n, i);
+	while (k < s->count && !is_program(n, s->frame[k].pc))
+		k++;
+	if (s->count)
+		frame_text(n, &s->frame[0], "in", inner, sizeof(inner));
+	if (k > 0 && k < s->count)
+		frame_text(n, &s->frame[k], "below", outer, sizeof(outer));
+	snprintf(out, cap, "%s of %s%s%s", name, thread, inner, outer);
 	return true;
 }
 
@@ -338,6 +387,8 @@ bool leak_names_text(void *names, uint64_t at, char *out, size_t cap)
 	struct leak_names *n = names;
 	const struct leak_root_context *f = n->found;
 
+	if (at >> 63)
+		return register_text(n, at, out, cap);
 	for (size_t i = 0; i < f->threads; i++)
 		if (at >= f->thread[i].tls.start && at < f->thread[i].tls.end)
 			return thread_local_text(n, i, at, out, cap);
