@@ -413,6 +413,32 @@ int map_rows_make(struct map *m)
 	return m->page ? 0 : -1;
 }
 
+/* The power of two that the bytes reach. */
+static int magnitude(uint64_t bytes)
+{
+	return bytes ? 64 - __builtin_clzll(bytes) : 0;
+}
+
+static int arena_order(const void *pa, const void *pb)
+{
+	const struct map_row *a = pa, *b = pb;
+	int by = magnitude(b->rss_bytes) - magnitude(a->rss_bytes);
+
+	return by ? by : (a->number > b->number) - (a->number < b->number);
+}
+
+void map_arenas_sort(struct map *m)
+{
+	size_t first = 0, count = 0;
+
+	while (first < m->rows && m->row[first].kind != MAP_ARENA)
+		first++;
+	while (first + count < m->rows && m->row[first + count].kind == MAP_ARENA)
+		count++;
+	if (count)
+		qsort(&m->row[first], count, sizeof(*m->row), arena_order);
+}
+
 struct map *map_new(const struct map_input *in)
 {
 	struct splitter c = { .map = calloc(1, sizeof(struct map)), .in = in };

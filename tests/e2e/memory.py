@@ -315,6 +315,14 @@ def _():
         check("Map > Site detail" in shown and "keep_token" in shown, shown)
 
 
+@case("the_map_has_the_largest_arena_first")
+def _():
+    with Program([target("arenas")]) as program:
+        shown = screen(program.process.pid, "F8\n:until arena 1\n:save-display -\n")
+        rows = re.findall(r"^[ >](arena \d|brk heap) +\S+ +(\S+)", shown, re.M)
+        check_equal([size[-1] for _, size in rows][1:4], ["M", "k", "k"], "units of sizes: " + shown)
+
+
 # Waits for a file, and becomes the program of its arguments.
 BECOMES = """
 import os, sys, time
