@@ -92,6 +92,24 @@ static int usage_missing(FILE *err)
 	return usage(err, "%s requires a value (%s)", spelled, r->arg);
 }
 
+/* "--record --report", "-o -- ./app": getopt_long takes the next word whatever it is, so a file of
+ * that name would be written. A value of that kind needs the same word: --record=--report. What
+ * "--" means to --diff is said in its own words. */
+static bool value_is_option(const struct option_row *r, char *const argv[])
+{
+	return optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0 &&
+	       strcmp(r->name, "diff") != 0;
+}
+
+static int usage_value_missing(FILE *err, const struct option_row *r)
+{
+	char spelled[32], clean[VALUE_MAX];
+
+	option_table_spell(r, spelled, sizeof(spelled));
+	text_clean(clean, sizeof(clean), optarg, strlen(optarg));
+	return usage(err, "%s requires a value (%s) before %s", spelled, r->arg, clean);
+}
+
 /* What an option prints instead of anything else: help, the version, the choices for its value.
  * False: nothing. */
 static bool option_prints(
@@ -248,6 +266,8 @@ static int key_take(
 	if (key == ':')
 		return usage_missing(err);
 	r = option_table_find(key);
+	if (value_is_option(r, argv))
+		return usage_value_missing(err, r);
 	if (option_prints(r, optarg, argv + optind, out))
 		return 0;
 	option_table_spell(r, spelled, sizeof(spelled));

@@ -351,6 +351,11 @@ TEST(missing_values)
 	CHECK(refused(PARSE("--delay"), "-d requires a value (SECS)"));
 	CHECK(refused(PARSE("--top"), "--top requires a value (N)"));
 	CHECK(refused(PARSE("--detach"), "--detach requires a value (PID)"));
+	/* What follows is another option, and not its value; unless it is said to be. */
+	CHECK(refused(PARSE("--record", "--report", "a"),
+		"--record requires a value (FILE) before --report"));
+	CHECK(refused(PARSE("-o", "--", "a"), "-o requires a value (FILE) before --"));
+	CHECK_STR(PARSE("--record=--report", "a").o.record, "--report");
 	CHECK(refused(PARSE("--list=3"), "-l takes no value"));
 }
 
