@@ -369,6 +369,13 @@ static size_t model_sites(struct model *m, const struct model_site *in, size_t n
 	return count;
 }
 
+void model_stacks_each(
+	const struct model *m, void (*each)(void *ctx, const struct stack *s), void *ctx)
+{
+	for (size_t i = 0; i < m->stacks.count; i++)
+		each(ctx, &stacks_at(&m->stacks, i)->stack);
+}
+
 struct snapshot *model_tick(struct model *m, const struct model_input *in)
 {
 	struct snapshot *s =

@@ -74,6 +74,9 @@ void model_place_ask(struct stack_place *p);
 int model_place_resolve(
 	struct model *m, struct stack_place *p, const struct frame *frames, uint32_t nframes);
 int model_names_settle(struct model *m);
+/* All stacks that were added, of sites in snapshots or not. */
+void model_stacks_each(
+	const struct model *m, void (*each)(void *ctx, const struct stack *s), void *ctx);
 /* Reevaluates `hidden` for all frames with a name, and renames the sites accordingly. */
 void model_hide_again(struct model *m, bool (*hidden)(const struct frame *f));
 /*

@@ -106,29 +106,28 @@ static void stack_write(struct bytes *out, const struct stack *stack, struct eve
 	}
 }
 
-static void names_write(struct event_writer *w, const struct snapshot *s, struct bytes *out,
-	struct event_blocks *done)
+void event_names_begin(struct event_names *n, struct event_writer *w)
 {
-	for (size_t i = 0; i < s->nsites; i++) {
-		if (s->sites[i].stack)
-			stack_write(out, s->sites[i].stack, done);
-		if (out->len >= NAMES_BLOCK)
-			event_file_put(w, EVENT_FILE_NAMES, 0, out);
-	}
-	for (size_t i = 0; i < s->nchildren; i++)
-		names_write(w, s->children[i], out, done);
+	*n = (struct event_names){ .writer = w, .done = calloc(1, sizeof(*n->done)) };
 }
 
-void event_write_names(struct event_writer *w, const struct snapshot *s)
+void event_names_add(struct event_names *n, const struct stack *s)
 {
-	struct event_blocks done = { 0 };
-	struct bytes out = { 0 };
+	if (!n->done)
+		return;
+	stack_write(&n->out, s, n->done);
+	if (n->out.len >= NAMES_BLOCK)
+		event_file_put(n->writer, EVENT_FILE_NAMES, 0, &n->out);
+}
 
-	names_write(w, s, &out, &done);
-	if (out.len > 0)
-		event_file_put(w, EVENT_FILE_NAMES, 0, &out);
-	bytes_free(&out);
-	event_blocks_free(&done);
+void event_names_end(struct event_names *n)
+{
+	if (n->out.len > 0)
+		event_file_put(n->writer, EVENT_FILE_NAMES, 0, &n->out);
+	bytes_free(&n->out);
+	if (n->done)
+		event_blocks_free(n->done);
+	free(n->done);
 }
 
 void event_write_end(struct event_writer *w, uint32_t stream, const struct snapshot *s,

@@ -46,8 +46,16 @@ struct event_end {
 	uint64_t events, lost, missed_frees, unknown_frees;
 	uint64_t waits, waited_ns; /* of the program, for us */
 };
-/* Writes the names of all frames of `s` and its children. */
-void event_write_names(struct event_writer *w, const struct snapshot *s);
+/* Writes the names of the frames of stacks, each once, after event_names_begin and until
+ * event_names_end, which frees everything. */
+struct event_names {
+	struct event_writer *writer;
+	struct event_blocks *done; /* NULL: out of memory */
+	struct bytes out;
+};
+void event_names_begin(struct event_names *n, struct event_writer *w);
+void event_names_add(struct event_names *n, const struct stack *s);
+void event_names_end(struct event_names *n);
 /* Writes how the image of `s` (NULL: unknown) ended. */
 void event_write_end(struct event_writer *w, uint32_t stream, const struct snapshot *s,
 	const struct event_end *end);

@@ -16,6 +16,7 @@
 
 #include "src/run/event_stream.h"
 #include "src/run/segment_watch.h"
+#include "src/session/session.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
@@ -433,9 +434,25 @@ static const struct snapshot *snapshot_of(
 	return found;
 }
 
+static void name_write(void *names, const struct stack *s)
+{
+	event_names_add(names, s);
+}
+
+/* Of a snapshot and its children. */
+static void names_write(struct event_names *names, const struct snapshot *s)
+{
+	if (!s)
+		return;
+	session_stacks_each(s, name_write, names);
+	for (size_t i = 0; i < s->nchildren; i++)
+		names_write(names, s->children[i]);
+}
+
 int event_drain_end(
 	struct event_drain *d, const struct snapshot *last, struct event_drain_state *state)
 {
+	struct event_names names;
 	int rc;
 
 	pthread_mutex_lock(&d->lock);
@@ -444,8 +461,9 @@ int event_drain_end(
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(d->thread, NULL);
 	images_end(d);
-	if (last)
-		event_write_names(d->writer, last);
+	event_names_begin(&names, d->writer);
+	names_write(&names, last);
+	event_names_end(&names);
 	for (size_t i = 0; i < d->nends; i++) {
 		const struct snapshot *s = snapshot_of(last, &d->ends[i]);
 

@@ -100,7 +100,7 @@ void event_option_end(struct event_drain **d, struct process_tree *w)
 	if (!*d)
 		return;
 	process_tree_poll_last(w);
-	last = process_tree_final(w, NAMES_TIMEOUT_NS);
+	last = process_tree_final(w, NAMES_TIMEOUT_NS, false);
 	rc = event_drain_end(*d, last, &state);
 	*d = NULL;
 	snapshot_unref(last);

@@ -503,22 +503,27 @@ void process_tree_poll_last(struct process_tree *w)
 	process_tree_poll(w);
 }
 
-struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns)
+/* One that is unseen becomes seen if `sites` are wanted. */
+static void names_finish(struct session *s, uint64_t timeout_ns, bool sites)
+{
+	snapshot_unref(session_tick(s));
+	session_names_finish(s, timeout_ns);
+	if (sites)
+		session_seen(s);
+}
+
+struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns, bool sites)
 {
 	struct snapshot *last;
 	size_t n = 0;
 
 	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {
-		snapshot_unref(session_tick(w->members[i]));
-		session_names_finish(w->members[i], names_timeout_ns);
-		session_seen(w->members[i]);
+		names_finish(w->members[i], names_timeout_ns, sites);
 		w->last[n] = session_tick(w->members[i]);
 		n += w->last[n] != NULL;
 	}
-	snapshot_unref(session_tick(w->now));
-	session_names_finish(w->now, names_timeout_ns);
-	session_seen(w->now);
+	names_finish(w->now, names_timeout_ns, sites);
 	session_children(w->now, (const struct snapshot *const *)w->last, n);
 	process_tree_left_out_notice(w);
 	last = session_tick(w->now);

@@ -68,9 +68,10 @@ size_t process_tree_left_out(const struct process_tree *w);
 void process_tree_left_out_notice(struct process_tree *w);
 /*
  * After process_tree_poll_last: the last snapshot, with all names, with children attached, and with
- * a notice if there were too many children to keep. The caller owns the reference. At most once.
+ * a notice if there were too many children to keep. `sites`: of unseen sessions, too; else theirs
+ * are only in session_stacks_each. The caller owns the reference. At most once.
  */
-struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns);
+struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns, bool sites);
 /*
  * Removes the segments of ended images and children. The segment of a crash stays: returns its path
  * (until process_tree_free), or NULL.

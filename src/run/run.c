@@ -464,7 +464,7 @@ struct snapshot *run_final(struct run *r)
 	struct snapshot *s;
 
 	far_run_tick(r->far);
-	s = process_tree_final(r->watch, NAMES_TIMEOUT_NS);
+	s = process_tree_final(r->watch, NAMES_TIMEOUT_NS, true);
 	histories_add(r->past.histories, s);
 	return s;
 }

@@ -592,6 +592,12 @@ bool session_collect(struct session *s)
 	return stack_registration_collect(s->registration, false);
 }
 
+void session_stacks_each(
+	const struct snapshot *of, void (*each)(void *ctx, const struct stack *s), void *ctx)
+{
+	model_stacks_each(((const struct session *)of->owner)->model, each, ctx);
+}
+
 void session_hide_again(struct session *s)
 {
 	stack_registration_hide_again(s->registration);

@@ -108,6 +108,9 @@ int session_fd(const struct session *s);
 bool session_collect(struct session *s);
 /* The rules for naming sites changed: they apply from the next tick on. */
 void session_hide_again(struct session *s);
+/* The stacks of all sites that the session of a snapshot knows, shown in it or not. */
+void session_stacks_each(
+	const struct snapshot *of, void (*each)(void *ctx, const struct stack *s), void *ctx);
 /* Waits for all names, for reports. 0 or -ETIMEDOUT. */
 int session_names_finish(struct session *s, uint64_t timeout_ns);
 /* Whether nothing will be written to the segment any more by a regular end: the program has exited,

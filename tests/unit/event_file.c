@@ -106,9 +106,12 @@ static void names_write(struct event_writer *w)
 		{ .pc = 0x401000, .module = &module, .offset = 0x1000, .function = "outer\033" },
 	};
 	static const struct stack stack = { .frames = frames, .nframes = 2 };
-	static const struct snap_site site = { .stack = &stack };
+	struct event_names names;
 
-	event_write_names(w, &(struct snapshot){ .sites = &site, .nsites = 1 });
+	event_names_begin(&names, w);
+	event_names_add(&names, &stack);
+	event_names_add(&names, &stack); /* nothing new */
+	event_names_end(&names);
 }
 
 /* Returns the size of the file. */

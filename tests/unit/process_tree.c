@@ -187,7 +187,7 @@ TEST(many_execs_are_counted)
 	begin_with(&first_image, true);
 	images_pass(1);
 	process_tree_poll_last(watch);
-	s = process_tree_final(watch, (uint64_t)120 * 1000000000);
+	s = process_tree_final(watch, (uint64_t)120 * 1000000000, true);
 	CHECK_INT(s->nchildren, 64);
 	CHECK_STR(
 		s->notice, "this report leaves out 16 more children and earlier images that ended");
@@ -716,7 +716,7 @@ TEST(killed_children)
 			CHECK(!process_tree_poll(watch));
 	}
 	process_tree_poll_last(watch);
-	s = process_tree_final(watch, (uint64_t)120 * 1000000000);
+	s = process_tree_final(watch, (uint64_t)120 * 1000000000, true);
 	CHECK_INT(s->nchildren, 64);
 	CHECK_STR(
 		s->notice, "this report leaves out 96 more children and earlier images that ended");
@@ -738,7 +738,7 @@ TEST(children_kept)
 	image_make(&second);
 	CHECK(process_tree_poll(watch));
 	process_tree_poll_last(watch);
-	s = process_tree_final(watch, (uint64_t)120 * 1000000000);
+	s = process_tree_final(watch, (uint64_t)120 * 1000000000, true);
 	CHECK(s && s->nchildren == 2);
 	CHECK_STR(s->command, "image1");
 	for (size_t i = 0; i < s->nchildren; i++) {
