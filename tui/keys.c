@@ -383,6 +383,8 @@ static bool key_in_tabs(int key)
 	return false;
 }
 
+#define VIEWS_LISTED 6u /* of those where a key works; more do not fit in a line */
+
 /* Says where the key works, if anywhere. */
 static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int key)
 {
@@ -397,6 +399,9 @@ static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int k
 		ui_message(ui, "%s works in the tabs; Esc goes back to them", name);
 	else if (n == 1)
 		ui_message(ui, "%s works only in %s (%s)", name, views, elsewhere->help);
+	else if (n > VIEWS_LISTED)
+		ui_message(ui, "%s does nothing in %s, unlike in most views (? lists the keys)",
+			name, ui_view(ui)->title);
 	else if (n > 1)
 		ui_message(ui, "%s works only in %s (? explains it)", name, views);
 	else

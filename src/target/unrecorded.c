@@ -84,7 +84,7 @@ static const char *by_library(const struct subject *s, char *room)
 	if (follow && strcmp(follow, "exec") == 0)
 		return "not followed: --no-follow-fork";
 	if (!is_forked(s))
-		return "no room for its segment at its start";
+		return "no room for its segment";
 	return s->proc.filters > 0 ? "forked under a seccomp filter" : "made by clone(2)";
 }
 

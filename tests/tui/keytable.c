@@ -145,6 +145,12 @@ TEST(a_refused_key_says_why)
 	paper_keys(&p, "[");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "[ works only in Sizes, Map, Site detail, Settings (? expl") >= 0);
+	paper_keys(&p, "\t\t/");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "/ does nothing in Sizes, unlike in most views (? lists the keys)") >=
+		0);
+	screen_key(&p.ui, KEY_BTAB);
+	screen_key(&p.ui, KEY_BTAB);
 	paper_keys(&p, "K");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "K works only in Leaks (choose the kinds") >= 0);
