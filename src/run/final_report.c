@@ -13,7 +13,6 @@
 #include "src/run/signals.h"
 #include "src/run/headless.h"
 #include "src/run/verdict.h"
-#include "src/util/clock.h"
 
 /* An attached program may never end. Names a signal only if our parent did not have us ignore it.
  */
@@ -44,7 +43,7 @@ static void end_await(struct headless *t)
 		snapshot_unref(run_tick(t->run));
 		if (++frame == o->frames)
 			break;
-		go_on = headless_wait(t, clock_monotonic_ns() + o->delay_ns);
+		go_on = headless_wait(t, headless_next_ns(t));
 	}
 }
 

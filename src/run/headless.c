@@ -21,6 +21,8 @@
 #define FDS_MAX	     (RUN_FDS_MAX + 2)
 /* A program that waits for its leak scan loses half of that on average. */
 #define LEAK_POLL_MS 10u
+#define FIRST_NS     UINT64_C(100000000) /* between a program's first two refreshes, */
+#define FIRST_SHARE  5u /* and then a fifth of its age */
 
 static struct leak_progress progress; /* of scans that we wait for; signals cancel them */
 
@@ -28,7 +30,9 @@ int headless_open(struct headless *t, const struct options *o, int stream)
 {
 	int rc;
 
-	*t = (struct headless){ .options = o, .fd = output_file_open(o, stream) };
+	*t = (struct headless){
+		.options = o, .began_ns = clock_monotonic_ns(), .fd = output_file_open(o, stream)
+	};
 	if (t->fd < 0)
 		return FAILURE_EXIT;
 	if (export_formats[o->format].binary && isatty(t->fd)) {
@@ -105,6 +109,23 @@ static bool signal_take(struct headless *t)
 	kill(run_child(t->run), signals_pending());
 	signals_clear();
 	return true;
+}
+
+uint64_t headless_pace_ns(uint64_t since_ns, uint64_t delay_ns)
+{
+	uint64_t each_ns = since_ns / FIRST_SHARE;
+
+	each_ns = each_ns < FIRST_NS ? FIRST_NS : each_ns;
+	return each_ns < delay_ns ? each_ns : delay_ns;
+}
+
+uint64_t headless_next_ns(const struct headless *t)
+{
+	const struct options *o = t->options;
+	uint64_t now = clock_monotonic_ns();
+	bool is_young = o->record && o->mode == OPTIONS_RUN && o->frames == 0;
+
+	return now + (is_young ? headless_pace_ns(now - t->began_ns, o->delay_ns) : o->delay_ns);
 }
 
 bool headless_wait(struct headless *t, uint64_t until_ns)

@@ -16,12 +16,19 @@ struct headless {
 	const struct options *options;
 	struct leak_request *leaks;
 	struct resident resident;
+	uint64_t began_ns;
 	int fd; /* of the output */
 };
 
 /* Opens the output, `stream` unless there is -o, and the run. 0, or after one line on stderr the
  * exit status to end with. */
 int headless_open(struct headless *t, const struct options *o, int stream);
+/* The time from one refresh to the next, `since_ns` after the start of a program that is recorded:
+ * at most `delay_ns`. The first are closer together, since a program changes most then, and may end
+ * before the second. */
+uint64_t headless_pace_ns(uint64_t since_ns, uint64_t delay_ns);
+/* When the next refresh is due. */
+uint64_t headless_next_ns(const struct headless *t);
 /* Waits until the program's state changed or `until_ns`. False: heaptop is to end. */
 bool headless_wait(struct headless *t, uint64_t until_ns);
 /* Reads resident memory, if it is time. */

@@ -8,7 +8,6 @@
 #include "src/run/failure.h"
 #include "src/run/headless.h"
 #include "src/run/signals.h"
-#include "src/util/clock.h"
 
 bool record_run_is_headless(const struct options *o)
 {
@@ -53,7 +52,7 @@ int record_run(const struct options *o)
 		say_what_ends_the_wait(o);
 	do {
 		snapshot_unref(run_tick(t.run));
-		go_on = goes_on(&t) && headless_wait(&t, clock_monotonic_ns() + o->delay_ns);
+		go_on = goes_on(&t) && headless_wait(&t, headless_next_ns(&t));
 	} while (go_on && run_alive(t.run));
 	signals_restore();
 	if (past_notice(run_past(t.run)) && !run_child(t.run))
