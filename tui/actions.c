@@ -233,6 +233,7 @@ void action_kinds(struct ui *ui, int arg, int key)
 	}
 	ui->kinds = kinds_next(ui->current, ui->current->kinds);
 	refresh_kinds(ui);
+	refresh_anew(ui); /* the largest may be of the kind that came */
 	ui_message(ui, "%s", said[ui->kinds]);
 }
 

@@ -273,7 +273,7 @@ static void say_contents(
 static void say_step(
 	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_step *step)
 {
-	const struct snap_site *site = step->root ? NULL : ui_site(ui, step->site);
+	const struct snap_site *site = step->root ? NULL : ui_any_site(ui, step->site);
 	struct row_style style = ui_style(ui);
 	char name[256] = "a call site not known yet", size[UNITS_MAX];
 

@@ -98,22 +98,9 @@ size_t map_panes_cursor(const struct ui *ui)
 	return row && page < row->pages ? page : 0;
 }
 
-const struct snap_site *map_panes_site(const struct ui *ui, uint32_t id)
-{
-	const struct snapshot *s = ui->shown;
-
-	for (; s && id; s = s->base) {
-		const struct snap_site *site = snapshot_site(s, id);
-
-		if (site)
-			return site;
-	}
-	return NULL;
-}
-
 const char *map_panes_name(const struct ui *ui, const struct map_row *row, char buf[MAP_PANES_NAME])
 {
-	const struct snap_site *site = map_panes_site(ui, row->site);
+	const struct snap_site *site = ui_any_site(ui, row->site);
 	const struct row_style style = ui_style(ui);
 	char name[COLUMN_TEXT_MAX];
 
@@ -297,7 +284,7 @@ static void grid_line(
 static void cursor_site(const struct ui *ui, const struct map_sum *sum, char *text, size_t cap)
 {
 	const struct row_style style = ui_style(ui);
-	const struct snap_site *site = sum->has_site ? ui_site(ui, sum->site) : NULL;
+	const struct snap_site *site = sum->has_site ? ui_any_site(ui, sum->site) : NULL;
 	char name[COLUMN_TEXT_MAX];
 
 	*text = 0;
@@ -429,7 +416,7 @@ static unsigned pin_name_x(unsigned width)
 static void pin_draw(const struct ui *ui, unsigned i, int y)
 {
 	const struct map_pin *pin = &ui->map.map->account.pin[i];
-	const struct snap_site *site = ui_site(ui, pin->site);
+	const struct snap_site *site = ui_any_site(ui, pin->site);
 	unsigned width = (unsigned)ui->layout.width;
 	struct row_style style = ui_style(ui);
 	char text[64], name[COLUMN_TEXT_MAX] = "a call site not known yet";

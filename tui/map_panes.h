@@ -24,8 +24,6 @@ struct map_panes {
 void map_panes_make(struct map_panes *p, const struct ui *ui);
 /* The row that is selected, or NULL. */
 const struct map_row *map_panes_row(const struct ui *ui);
-/* A call site, of the kinds shown or of others; NULL if unknown. */
-const struct snap_site *map_panes_site(const struct ui *ui, uint32_t id);
 /* "brk heap", "mmap FUNCTION", ... */
 const char *map_panes_name(
 	const struct ui *ui, const struct map_row *row, char buf[MAP_PANES_NAME]);

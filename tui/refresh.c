@@ -153,6 +153,15 @@ void refresh_kinds(struct ui *ui)
 	take(ui, heap);
 }
 
+bool refresh_show_site(struct ui *ui, uint32_t id)
+{
+	if (!ui_site(ui, id) && ui_any_site(ui, id)) {
+		ui->kinds = KINDS_BOTH;
+		refresh_kinds(ui);
+	}
+	return ui_site(ui, id) != NULL;
+}
+
 void refresh_tick(struct ui *ui)
 {
 	ui->ticks++;

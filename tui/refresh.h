@@ -15,6 +15,9 @@ void refresh_now(struct ui *ui);
 void refresh_moment(struct ui *ui);
 /* Shows the kinds of memory that were chosen, of the newest snapshot. */
 void refresh_kinds(struct ui *ui);
+/* Shows the heap and mapped memory if a call site is of a kind that is not shown. False: it is not
+ * known. */
+bool refresh_show_site(struct ui *ui, uint32_t id);
 /* Does the screen need data that the last snapshot was taken without? */
 bool refresh_is_due(const struct ui *ui);
 /* The rows, their order or their names changed: all views update. */

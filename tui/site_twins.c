@@ -10,7 +10,7 @@ void site_twins_find(struct ui *ui, const uint32_t *id, size_t n)
 
 	n = n < TWINS_ROWS ? n : TWINS_ROWS;
 	for (size_t i = 0; i < n; i++)
-		site[i] = id[i] == SITE_TWINS_NONE ? NULL : ui_site(ui, id[i]);
+		site[i] = id[i] == SITE_TWINS_NONE ? NULL : ui_any_site(ui, id[i]);
 	twins_find_sites(&ui->twins, site, n, ui->show_hidden);
 }
 

@@ -113,6 +113,17 @@ const struct snap_site *ui_site(const struct ui *ui, uint32_t id)
 	return NULL;
 }
 
+const struct snap_site *ui_any_site(const struct ui *ui, uint32_t id)
+{
+	for (const struct snapshot *s = ui->shown; s && id; s = s->base) {
+		const struct snap_site *site = snapshot_site(s, id);
+
+		if (site)
+			return site;
+	}
+	return NULL;
+}
+
 bool ui_program_runs(const struct ui *ui)
 {
 	const struct snapshot *s = ui_newest(ui);

@@ -445,6 +445,8 @@ void ui_tab(struct ui *ui, enum view_id id);
 void ui_layout(struct ui *ui);
 /* The site of this id in ui->shown, also if the filter hides it; or NULL. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
+/* The same of any kind of memory, shown or not. */
+const struct snap_site *ui_any_site(const struct ui *ui, uint32_t id);
 bool ui_program_runs(const struct ui *ui);
 /* The newest snapshot of now, whichever moment is shown; NULL: none yet. */
 const struct snapshot *ui_newest(const struct ui *ui);

@@ -15,6 +15,7 @@
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/leak_facts.h"
+#include "tui/refresh.h"
 #include "tui/site_twins.h"
 #include "tui/table.h"
 #include "tui/view_detail.h"
@@ -118,7 +119,7 @@ static void name_text(const struct ui *ui, uint32_t id, const char *twin, unsign
 	char out[COLUMN_TEXT_MAX])
 {
 	char name[COLUMN_TEXT_MAX / 2] = "a call site not known yet", all[COLUMN_TEXT_MAX];
-	const struct snap_site *site = ui_site(ui, id);
+	const struct snap_site *site = ui_any_site(ui, id);
 	char place[COLUMN_TEXT_MAX / 4] = "";
 	struct row_style style = ui_style(ui);
 
@@ -307,7 +308,7 @@ void view_contents_enter(struct ui *ui, int arg, int key)
 	if (!l || list->cursor >= list->count)
 		return;
 	site = l->contents[ui->contents.row[list->cursor]].site;
-	if (!ui_site(ui, site)) {
+	if (!refresh_show_site(ui, site)) {
 		ui_message(ui, "this call site is not known yet");
 		return;
 	}

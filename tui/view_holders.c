@@ -14,6 +14,7 @@
 #include "src/util/units.h"
 #include "tui/draw.h"
 #include "tui/leak_facts.h"
+#include "tui/refresh.h"
 #include "tui/site_twins.h"
 #include "tui/table.h"
 #include "tui/view_detail.h"
@@ -141,7 +142,7 @@ static void name_text(const struct ui *ui, const struct snap_leaks *l, uint32_t 
 	unsigned cells, char out[COLUMN_TEXT_MAX])
 {
 	const struct snap_holder *h = &l->holders[i];
-	const struct snap_site *site = h->root ? NULL : ui_site(ui, h->site);
+	const struct snap_site *site = h->root ? NULL : ui_any_site(ui, h->site);
 	const char *mark = !has_children(l, i) ? "  " : open_at(ui, l, i) < 0 ? "+ " : "- ";
 	char name[COLUMN_TEXT_MAX / 2] = "a call site not known yet", all[COLUMN_TEXT_MAX];
 	char place[COLUMN_TEXT_MAX / 4] = "";
@@ -354,7 +355,7 @@ void view_holders_enter(struct ui *ui, int arg, int key)
 		return;
 	if (l->holders[i].root) {
 		view_holders_turn(ui, open_at(ui, l, i) < 0, key);
-	} else if (ui_site(ui, l->holders[i].site)) {
+	} else if (refresh_show_site(ui, l->holders[i].site)) {
 		view_sites_select(ui, l->holders[i].site);
 		view_detail_show(ui);
 	} else {

@@ -259,11 +259,7 @@ static void site_show(struct ui *ui, uint32_t site)
 		ui_message(ui, "mapped before the fork: the call site is in the parent's table");
 		return;
 	}
-	if (!ui_site(ui, site) && map_panes_site(ui, site)) {
-		ui->kinds = KINDS_BOTH;
-		refresh_kinds(ui);
-	}
-	if (!ui_site(ui, site)) {
+	if (!refresh_show_site(ui, site)) {
 		ui_message(ui, "this call site is not known yet");
 		return;
 	}

@@ -552,7 +552,7 @@ static void newest_take(struct map_reader *m, struct map *made)
 		map_unref(made);
 		return;
 	}
-	map_arenas_sort(made);
+	map_rows_sort(made);
 	map_unref(m->newest);
 	m->newest = made;
 }

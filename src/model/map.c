@@ -419,24 +419,26 @@ static int magnitude(uint64_t bytes)
 	return bytes ? 64 - __builtin_clzll(bytes) : 0;
 }
 
-static int arena_order(const void *pa, const void *pb)
+/* Files and heaptop's own come last, however much of them is in memory. */
+static bool is_last(const struct map_row *row)
+{
+	return row->kind == MAP_FILE || row->kind == MAP_OWN;
+}
+
+static int row_order(const void *pa, const void *pb)
 {
 	const struct map_row *a = pa, *b = pb;
 	int by = magnitude(b->rss_bytes) - magnitude(a->rss_bytes);
 
-	return by ? by : (a->number > b->number) - (a->number < b->number);
+	if (is_last(a) != is_last(b))
+		return is_last(a) ? 1 : -1;
+	return by ? by : (a->first_span > b->first_span) - (a->first_span < b->first_span);
 }
 
-void map_arenas_sort(struct map *m)
+void map_rows_sort(struct map *m)
 {
-	size_t first = 0, count = 0;
-
-	while (first < m->rows && m->row[first].kind != MAP_ARENA)
-		first++;
-	while (first + count < m->rows && m->row[first + count].kind == MAP_ARENA)
-		count++;
-	if (count)
-		qsort(&m->row[first], count, sizeof(*m->row), arena_order);
+	if (m->rows)
+		qsort(m->row, m->rows, sizeof(*m->row), row_order);
 }
 
 struct map *map_new(const struct map_input *in)

@@ -290,12 +290,12 @@ TEST(arenas_stacks_and_our_own)
 	CHECK_INT(row_of(m, MAP_STACK)->rss_bytes, 10 * PAGE);
 	CHECK_INT(row_of(m, MAP_OWN)->rss_bytes, 5 * PAGE);
 	CHECK_INT(row_of(m, MAP_OTHER)->rss_bytes, 10 * PAGE);
-	map_arenas_sort(m);
+	map_rows_sort(m);
 	CHECK_INT(m->row[0].number, 2);
 	CHECK_INT(m->row[1].number, 1);
 	CHECK_INT(m->row[1].rss_bytes, 10 * PAGE);
 	m->row[0].rss_bytes = 15 * PAGE; /* not worth another order */
-	map_arenas_sort(m);
+	map_rows_sort(m);
 	CHECK_INT(m->row[0].number, 1);
 	/* The end of an arena is not given back; the rest of it is. */
 	CHECK_INT(m->account.top_bytes, (7 + 49) * PAGE);
