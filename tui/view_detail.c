@@ -41,9 +41,19 @@ static const struct snap_site *detail_site(const struct ui *ui)
 	return ui_site(ui, ui->detail.site);
 }
 
+/* Mappings have no histograms of sizes, lifetimes and ages, and no threads. */
+static bool has_histograms(const struct snap_site *site)
+{
+	return site->kind == SNAP_HEAP || site->kind == SNAP_POOL;
+}
+
+/* Is there room beside the stack, and something to be there? */
 static bool detail_wide(const struct ui *ui)
 {
-	return ui->layout.width >= WIDE_CELLS && ui->layout.body_height >= FACTS_HEIGHT;
+	const struct snap_site *site = detail_site(ui);
+
+	return ui->layout.width >= WIDE_CELLS && ui->layout.body_height >= FACTS_HEIGHT && site &&
+	       has_histograms(site);
 }
 
 /* Fixed lines of facts above the list. */
@@ -213,13 +223,18 @@ struct plan {
 	size_t list[SECTIONS], aside[SECTIONS];
 };
 
+static bool has_section(unsigned i, const struct snap_site *site)
+{
+	return has_histograms(site) || i < FIRST_ASIDE || i == SECTION_SIBLINGS;
+}
+
 static void plan_make(struct plan *p, const struct ui *ui, const struct snap_site *site)
 {
 	size_t room = detail_wide(ui) ? ui->detail.list.height : 0;
 
 	memset(p, 0, sizeof(*p));
 	for (unsigned i = 0; i < SECTIONS; i++) {
-		size_t lines = sections[i]->lines(ui, site);
+		size_t lines = has_section(i, site) ? sections[i]->lines(ui, site) : 0;
 
 		if (i >= FIRST_ASIDE && i != SECTION_SIBLINGS && lines <= room) {
 			p->aside[i] = lines;

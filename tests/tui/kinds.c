@@ -67,6 +67,22 @@ TEST(threads_and_history_are_the_heaps)
 	paper_close(&p);
 }
 
+/* What is not counted of mappings has no box, and the stack has the room. */
+TEST(a_mapping_has_no_histograms)
+{
+	begin(true);
+	paper_resize(&p, 60, 100);
+	paper_keys(&p, "\r");
+	CHECK(sees("BLOCK SIZE"));
+	CHECK(sees("AGE: "));
+	CHECK(sees("THREADS"));
+	paper_keys(&p, "\177Mgg\r");
+	CHECK(sees("by mmap"));
+	CHECK(!sees("BLOCK SIZE") && !sees("AGE: ") && !sees("THREADS"));
+	CHECK(sees("SIBLINGS"));
+	paper_close(&p);
+}
+
 TEST(nothing_is_mapped)
 {
 	begin(false);
@@ -114,6 +130,7 @@ int main(void)
 	RUN(m_goes_through_the_kinds);
 	RUN(all_views_show_them);
 	RUN(threads_and_history_are_the_heaps);
+	RUN(a_mapping_has_no_histograms);
 	RUN(nothing_is_mapped);
 	RUN(a_moment_without);
 	RUN(an_export_is_whole);

@@ -316,6 +316,13 @@ TEST(what_was_mapped_leads_to_its_site)
 	CHECK(paper_find(&p, "Site detail") >= 0);
 	CHECK_INT(p.ui.sites.chosen, 9001);
 	CHECK_INT(p.ui.kinds, KINDS_BOTH);
+	/* Whichever kinds are shown, blocks have the names of their sites. */
+	paper_keys(&p, "\177MMM");
+	for (int i = 0; i < 3 && p.ui.kinds != KINDS_MAPPED; i++)
+		paper_keys(&p, "M");
+	paper_draw(&p);
+	CHECK_INT(p.ui.kinds, KINDS_MAPPED);
+	CHECK(paper_find(&p, "PINNED PAGES") >= 0 && paper_find(&p, "not known yet") < 0);
 	p.canned.maps = false;
 	paper_close(&p);
 }
