@@ -149,7 +149,7 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "L", { 'L', 0 }, IN_DATA | IN_HOLDERS | CHANGES, view_leaks_scan, 0, PLACE_HINT, "leak scan", NULL,
 		NULL, "scan for leaks now; pauses the program while its memory is read" },
 	{ LEAK, "O", { 'O', 0 }, IN_DATA | IN_HOLDERS, view_holders_show, 0, PLACE_HINT, "holders", "back",
-		view_holders_is_shown, "what holds the heap: roots by name, with the bytes they keep alive; and back" },
+		view_holders_is_shown, "what holds the heap: roots by name, with what they keep alive; scans if none was made" },
 	{ TIME, ",", { ',', 0 }, IN_TIMED, moments_step, -1, PLACE_HINT, "past", "step", shown_moment_is_past,
 		"one tick back; Home: the first moment that is kept" },
 	{ TIME, ".", { '.', 0 }, IN_TIMED, moments_step, 1, PLACE_HELP, NULL, NULL, NULL,

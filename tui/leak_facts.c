@@ -45,12 +45,12 @@ void leak_facts_add(const struct ui *ui, struct infoline *s)
 		return;
 	if (l->held)
 		infoline_right(s, 98, STYLE_WARN, "held at exit");
-	infoline_right(s, 70, STYLE_PLAIN, l->last->at_exit ? "exit scan" : "scan %u", l->number);
+	infoline_right(s, 78, STYLE_PLAIN, l->last->at_exit ? "exit scan" : "scan %u", l->number);
 	if (!l->last->at_exit && ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
 		infoline_join(s, STYLE_PLAIN, ", %s ago",
 			units_duration(a, ui->shown->uptime_ns - l->last->at_ns));
 	if (l->last->stop_ns) /* not for a scan of a core file */
 		infoline_right(
-			s, 75, STYLE_PLAIN, "paused for %s", units_duration(a, l->last->stop_ns));
+			s, 72, STYLE_PLAIN, "paused for %s", units_duration(a, l->last->stop_ns));
 	infoline_right(s, 50, STYLE_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
 }

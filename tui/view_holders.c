@@ -18,6 +18,7 @@
 #include "tui/site_twins.h"
 #include "tui/table.h"
 #include "tui/view_detail.h"
+#include "tui/view_leaks.h"
 #include "tui/view_sites.h"
 
 #define INDENT 2 /* cells a level */
@@ -253,15 +254,31 @@ static void holders_draw(struct ui *ui)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM, empty_text(ui, l));
 }
 
+/* Of which moment the lines are: they stay until the next scan. */
+static void when_text(const struct ui *ui, const struct snap_leaks *l, char *out, size_t cap)
+{
+	const struct snapshot *s = ui->shown;
+	char ago[UNITS_MAX], live[UNITS_MAX];
+
+	if (l->at_exit || !s || !ui_program_runs(ui) || s->uptime_ns < l->at_ns)
+		snprintf(out, cap, " at the scan");
+	else
+		snprintf(out, cap, ", %s ago; now %s (L scans again)",
+			units_duration(ago, s->uptime_ns - l->at_ns),
+			units_bytes(live, (s->kinds ? s->base : s)->totals.live_bytes));
+}
+
 static void holders_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct snap_leaks *l = result_of(ui);
-	char bytes[UNITS_MAX], blocks[UNITS_MAX];
+	char bytes[UNITS_MAX], blocks[UNITS_MAX], when[UNITS_MAX * 2 + 48];
 
-	if (l && l->held.blocks)
-		snprintf(text, cap,
-			"%s in %s blocks at the scan; RETAINED: what freeing a line would free",
-			units_bytes(bytes, l->held.bytes), units_count(blocks, l->held.blocks));
+	if (!l || !l->held.blocks)
+		return;
+	when_text(ui, l, when, sizeof(when));
+	snprintf(text, cap, "%s in %s block%s%s   RETAINED: what freeing a line would free",
+		units_bytes(bytes, l->held.bytes), units_count(blocks, l->held.blocks),
+		units_plural(l->held.blocks), when);
 }
 
 static bool holders_matches(const struct ui *ui, const struct filter *f, size_t at)
@@ -285,12 +302,22 @@ static void holders_click(struct ui *ui, int y, int x)
 
 /* ---- keys ---- */
 
+/* The first time, this is the key that scans. */
+static void holders_open(struct ui *ui)
+{
+	const struct leaks *l = ui->source->leaks(ui->source->ctx);
+
+	ui_push(ui, VIEW_HOLDERS);
+	if (!l->last && !l->failed && l->phase == LEAKS_IDLE && view_leaks_can_scan(ui))
+		view_leaks_scan(ui, 0, 0);
+}
+
 void view_holders_show(struct ui *ui, int arg, int key)
 {
 	if (ui_view(ui) == view_table[VIEW_HOLDERS])
 		ui_pop(ui);
 	else if (ui->source->leaks)
-		ui_push(ui, VIEW_HOLDERS);
+		holders_open(ui);
 	else
 		ui_message(ui,
 			"what holds the heap is found by a leak scan: the tab Leaks (F9) says "
