@@ -57,26 +57,71 @@ static void twin_elide(char *out, size_t cap, const char *twin, unsigned cells, 
 		cells - (unsigned)(ascii ? end : 1), true, ascii);
 }
 
+/* Cells that what tells a row apart needs: a template's name may be cut, its arguments hardly, as
+ * in "‹…<Conn>›". */
+static unsigned twin_least(const char *twin)
+{
+	const char *end = twin + strlen(twin), *at;
+	unsigned depth = 0;
+
+	while (end > twin && end[-1] != '>')
+		end--;
+	at = end;
+	do {
+		if (at == twin)
+			return TWIN_LEAST;
+		at--;
+		depth += *at == '>';
+		depth -= *at == '<';
+	} while (depth > 0);
+	return (unsigned)text_cells(at) + 2;
+}
+
+/* Without "(…)", which says least. True: it had that. */
+static bool arguments_drop(char *name, bool ascii)
+{
+	const char *arguments = ascii ? "(...)" : "(…)";
+	size_t len = strlen(name), cut = strlen(arguments);
+
+	if (len <= cut || strcmp(name + len - cut, arguments) != 0)
+		return false;
+	name[len - cut] = '\0';
+	return true;
+}
+
+/* The frame's name in `cells` cells, beside what tells it apart in `twin` cells. */
+static void twin_title(
+	const struct frame *f, const struct row_style *style, unsigned twin, char *out, size_t cap)
+{
+	bool ascii = style->glyphs == GLYPHS_ASCII, dropped;
+	unsigned cells = style->site_cells, name, least, most;
+
+	frame_name(f, style->names, 0, ascii, out, cap);
+	if (!cells || text_cells(out) + twin <= cells)
+		return;
+	dropped = arguments_drop(out, ascii);
+	name = (unsigned)text_cells(out);
+	if (name + twin <= cells)
+		return;
+	least = twin_least(style->twin);
+	most = cells > least + 1 + cells / 2 ? cells - least - 1 : cells / 2;
+	name = cells > twin + most ? cells - twin : name < most ? name : most;
+	name = name < NAME_LEAST ? NAME_LEAST : name;
+	frame_name(f, style->names, name + (dropped ? ascii ? 5 : 3 : 0), ascii, out, cap);
+	arguments_drop(out, ascii);
+}
+
 /* The name, shortened for what tells it from rows of the same name. */
 static void twin_name(
 	const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
 {
-	unsigned cells = style->site_cells, twin = (unsigned)text_cells(style->twin) + 1, name;
+	unsigned cells = style->site_cells, name;
 	bool ascii = style->glyphs == GLYPHS_ASCII;
 	char text[COLUMN_TEXT_MAX];
 	size_t used;
 
-	frame_name(site_frame(site, style), style->names, 0, ascii, text, sizeof(text) / 2);
-	name = (unsigned)text_cells(text);
-	if (cells && name + twin > cells) {
-		unsigned most =
-			cells > TWIN_LEAST + 1 + cells / 2 ? cells - TWIN_LEAST - 1 : cells / 2;
-
-		name = cells > twin + most ? cells - twin : name < most ? name : most;
-		name = name < NAME_LEAST ? NAME_LEAST : name;
-		frame_name(
-			site_frame(site, style), style->names, name, ascii, text, sizeof(text) / 2);
-	}
+	twin_title(site_frame(site, style), style, (unsigned)text_cells(style->twin) + 1, text,
+		sizeof(text) / 2);
 	used = strlen(text);
 	text[used + 1] = '\0';
 	text[used++] = ' ';

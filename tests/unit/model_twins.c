@@ -297,7 +297,7 @@ TEST(names_with_their_twins_fit)
 	CHECK_STR(out, "main ‹vector<Quote>›");
 	frames[0][2].function = "handle_the_request";
 	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_… ‹…r<Quote>›");
+	CHECK_STR(out, "handle_the_r… ‹…<Quote>›");
 	style.twin = "← caller_of_all:41";
 	site_name(&sites[0], &style, out, sizeof(out));
 	CHECK_STR(out, "handle_the_… ←…of_all:41");
@@ -313,6 +313,26 @@ TEST(names_with_their_twins_fit)
 	style.site_cells = 0;
 	site_name(&sites[0], &style, out, sizeof(out));
 	CHECK_STR(out, "handle_the_request ‹vector<Quote>›");
+	/* "(…)" goes first, then a template's name. */
+	style.names = NAMES_SHORT;
+	frames[0][2].function = "make_session(int)";
+	style.twin = "‹make_shared<Conn>›";
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "make_session(…) ‹make_shared<Conn>›");
+	style.site_cells = 32;
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "make_session ‹make_shared<Conn>›");
+	style.site_cells = 24;
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "make_session ‹…ed<Conn>›");
+	style.site_cells = 21;
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "…ke_session ‹…<Conn>›");
+	style.glyphs = GLYPHS_ASCII;
+	style.twin = "{make_shared<Conn>}";
+	style.site_cells = 24;
+	site_name(&sites[0], &style, out, sizeof(out));
+	CHECK_STR(out, "make_session {.ed<Conn>}");
 }
 
 int main(void)
