@@ -158,6 +158,7 @@ bool refresh_show_site(struct ui *ui, uint32_t id)
 	if (!ui_site(ui, id) && ui_any_site(ui, id)) {
 		ui->kinds = KINDS_BOTH;
 		refresh_kinds(ui);
+		ui_message(ui, "the heap and mapped memory are shown now (M)");
 	}
 	return ui_site(ui, id) != NULL;
 }

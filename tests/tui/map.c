@@ -316,6 +316,7 @@ TEST(what_was_mapped_leads_to_its_site)
 	CHECK(paper_find(&p, "Site detail") >= 0);
 	CHECK_INT(p.ui.sites.chosen, 9001);
 	CHECK_INT(p.ui.kinds, KINDS_BOTH);
+	CHECK(paper_find(&p, "the heap and mapped memory are shown now (M)") >= 0);
 	/* Whichever kinds are shown, blocks have the names of their sites. */
 	paper_keys(&p, "\177MMM");
 	for (int i = 0; i < 3 && p.ui.kinds != KINDS_MAPPED; i++)
