@@ -437,9 +437,9 @@ static void processes_status(struct ui *ui, char *text, size_t cap)
 		snprintf(gone, sizeof(gone), ", %zu ended%s", ended, st->no_ended ? " (E)" : "");
 	snprintf(text, cap, "%zu recorded process%s%s%s%s%s   * is shown", recorded,
 		recorded == 1 ? "" : "es", gone, others, more,
-		ended	  ? ""
-		: *others ? ", each below its parent"
-			  : ", each below the one that started it");
+		ended || recorded + unrecorded < 2 ? ""
+		: *others			   ? ", each below its parent"
+						   : ", each below the one that started it");
 }
 
 static bool processes_matches(const struct ui *ui, const struct filter *f, size_t row)
