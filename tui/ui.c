@@ -115,13 +115,11 @@ const struct snap_site *ui_site(const struct ui *ui, uint32_t id)
 
 const struct snap_site *ui_any_site(const struct ui *ui, uint32_t id)
 {
-	for (const struct snapshot *s = ui->shown; s && id; s = s->base) {
-		const struct snap_site *site = snapshot_site(s, id);
+	const struct snapshot *s = ui->shown;
 
-		if (site)
-			return site;
-	}
-	return NULL;
+	if (s && s->kinds)
+		s = s->base;
+	return s && id ? snapshot_site(s, id) : NULL;
 }
 
 bool ui_program_runs(const struct ui *ui)

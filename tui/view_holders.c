@@ -49,6 +49,14 @@ static struct list *holders_list(struct ui *ui)
 
 /* ---- open lines ---- */
 
+/* Bytes of a root's name that stay: what a thread does in the next scan is something else. */
+static size_t root_key(const char *root)
+{
+	const char *function = strstr(root, ", in ");
+
+	return function ? (size_t)(function - root) : strlen(root);
+}
+
 /* The way from the root to a node; its address in every scan. False: too deep for one. */
 static bool path_of(const struct snap_leaks *l, uint32_t i, struct holder_path *out)
 {
@@ -60,7 +68,7 @@ static bool path_of(const struct snap_leaks *l, uint32_t i, struct holder_path *
 	out->depth = h->depth;
 	for (; !h->root; h = &l->holders[h->parent])
 		out->site[h->depth - 1] = h->site;
-	snprintf(out->root, sizeof(out->root), "%s", h->root);
+	snprintf(out->root, sizeof(out->root), "%.*s", (int)root_key(h->root), h->root);
 	return true;
 }
 
@@ -254,13 +262,18 @@ static void holders_draw(struct ui *ui)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM, empty_text(ui, l));
 }
 
+static bool can_scan(const struct ui *ui)
+{
+	return view_leaks_can_scan(ui) && !ui->options.readonly;
+}
+
 /* Of which moment the lines are: they stay until the next scan. */
 static void when_text(const struct ui *ui, const struct snap_leaks *l, char *out, size_t cap)
 {
 	const struct snapshot *s = ui->shown;
 	char ago[UNITS_MAX], live[UNITS_MAX];
 
-	if (l->at_exit || !s || !ui_program_runs(ui) || s->uptime_ns < l->at_ns)
+	if (l->at_exit || !s || !can_scan(ui) || s->uptime_ns < l->at_ns)
 		snprintf(out, cap, " at the scan");
 	else
 		snprintf(out, cap, ", %s ago; now %s (L scans again)",
@@ -308,7 +321,7 @@ static void holders_open(struct ui *ui)
 	const struct leaks *l = ui->source->leaks(ui->source->ctx);
 
 	ui_push(ui, VIEW_HOLDERS);
-	if (!l->last && !l->failed && l->phase == LEAKS_IDLE && view_leaks_can_scan(ui))
+	if (!l->last && !l->failed && l->phase == LEAKS_IDLE && can_scan(ui))
 		view_leaks_scan(ui, 0, 0);
 }
 
@@ -376,14 +389,15 @@ void view_holders_turn(struct ui *ui, int open, int key)
 void view_holders_enter(struct ui *ui, int arg, int key)
 {
 	const struct snap_leaks *l;
-	uint32_t i = selected(ui, &l);
+	uint32_t i = selected(ui, &l), site;
 
 	if (i == UINT32_MAX)
 		return;
+	site = l->holders[i].site;
 	if (l->holders[i].root) {
 		view_holders_turn(ui, open_at(ui, l, i) < 0, key);
-	} else if (refresh_show_site(ui, l->holders[i].site)) {
-		view_sites_select(ui, l->holders[i].site);
+	} else if (refresh_show_site(ui, site)) {
+		view_sites_select(ui, site);
 		view_detail_show(ui);
 	} else {
 		ui_message(ui, "this call site is not known yet");

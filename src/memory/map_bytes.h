@@ -6,6 +6,7 @@
 #include "src/model/map.h"
 #include "src/util/bytes.h"
 
+/* Its rows are in the order of map_rows_make, which map_bytes_get calls. */
 void map_bytes_put(struct bytes *b, const struct map *m);
 /* What was put, checked: a reference for the caller. NULL: these bytes are no map, or there is no
  * memory for it. */

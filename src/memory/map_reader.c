@@ -14,7 +14,6 @@
 #include "src/core/maps.h"
 #include "src/memory/allocator.h"
 #include "src/memory/map_far.h"
-#include "src/memory/map_ranges.h"
 #include "src/memory/map_texts.h"
 #include "src/memory/vmas.h"
 #include "src/leak/analysis/glibc_heap.h"
@@ -552,7 +551,8 @@ static void newest_take(struct map_reader *m, struct map *made)
 		map_unref(made);
 		return;
 	}
-	map_rows_sort(made);
+	if (made->owner) /* an agent sends the rows in the order of map_rows_make */
+		map_rows_sort(made);
 	map_unref(m->newest);
 	m->newest = made;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/record/event_blocks.h"
 #include "src/record/event_tags.h"
 
 #define NAMES_BLOCK (1u << 20) /* bytes after which another block begins */
@@ -108,14 +107,12 @@ static void stack_write(struct bytes *out, const struct stack *stack, struct eve
 
 void event_names_begin(struct event_names *n, struct event_writer *w)
 {
-	*n = (struct event_names){ .writer = w, .done = calloc(1, sizeof(*n->done)) };
+	*n = (struct event_names){ .writer = w };
 }
 
 void event_names_add(struct event_names *n, const struct stack *s)
 {
-	if (!n->done)
-		return;
-	stack_write(&n->out, s, n->done);
+	stack_write(&n->out, s, &n->done);
 	if (n->out.len >= NAMES_BLOCK)
 		event_file_put(n->writer, EVENT_FILE_NAMES, 0, &n->out);
 }
@@ -125,9 +122,7 @@ void event_names_end(struct event_names *n)
 	if (n->out.len > 0)
 		event_file_put(n->writer, EVENT_FILE_NAMES, 0, &n->out);
 	bytes_free(&n->out);
-	if (n->done)
-		event_blocks_free(n->done);
-	free(n->done);
+	event_blocks_free(&n->done);
 }
 
 void event_write_end(struct event_writer *w, uint32_t stream, const struct snapshot *s,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include "src/model/snapshot.h"
+#include "src/record/event_blocks.h"
 #include "src/record/event_columns.h"
 #include "src/record/event_file.h"
 
@@ -50,7 +51,7 @@ struct event_end {
  * event_names_end, which frees everything. */
 struct event_names {
 	struct event_writer *writer;
-	struct event_blocks *done; /* NULL: out of memory */
+	struct event_blocks done;
 	struct bytes out;
 };
 void event_names_begin(struct event_names *n, struct event_writer *w);

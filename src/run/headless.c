@@ -123,9 +123,9 @@ uint64_t headless_next_ns(const struct headless *t)
 {
 	const struct options *o = t->options;
 	uint64_t now = clock_monotonic_ns();
-	bool is_young = o->record && o->mode == OPTIONS_RUN && o->frames == 0;
+	bool is_paced = o->record && o->mode == OPTIONS_RUN && o->frames == 0;
 
-	return now + (is_young ? headless_pace_ns(now - t->began_ns, o->delay_ns) : o->delay_ns);
+	return now + (is_paced ? headless_pace_ns(now - t->began_ns, o->delay_ns) : o->delay_ns);
 }
 
 bool headless_wait(struct headless *t, uint64_t until_ns)

@@ -16,7 +16,7 @@ struct headless {
 	const struct options *options;
 	struct leak_request *leaks;
 	struct resident resident;
-	uint64_t began_ns;
+	uint64_t began_ns; /* when this did, just before a program that is started */
 	int fd; /* of the output */
 };
 

@@ -98,7 +98,7 @@ static int usage_missing(FILE *err)
 static bool value_is_option(const struct option_row *r, char *const argv[])
 {
 	return optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0 &&
-	       strcmp(r->name, "diff") != 0;
+	       (optarg[2] || strcmp(r->name, "diff") != 0);
 }
 
 static int usage_value_missing(FILE *err, const struct option_row *r)

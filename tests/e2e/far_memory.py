@@ -8,7 +8,8 @@ import os
 import subprocess
 
 from far_program import VIA, heaptop, leaks
-from proving import HEAPTOP, case, check, check_equal, environment, run_cases, scratch
+from proving import HEAPTOP, case, check, check_equal, environment, run_cases, scratch, target
+from scanning import Waiting
 
 # How long it took, and when the next reading is due.
 TIMES = ("time", "read_ns", "took_ns", "again_ns", "cpu_ns")
@@ -46,6 +47,15 @@ def equal():
         near, far = played(keys, "-a", str(p.pid)), played(keys, *VIA, "-a", str(p.pid))
         check("brk heap" in far and "files" in far, far)
         check_equal(rows_of(far), rows_of(near), "rows of the map")
+
+
+@case("rows that are sorted by their size have their own figures there, too")
+def arenas():
+    with Waiting(target("arenas")) as p:
+        keys = "F8\n:until MAPPING\n"
+        near, far = rows_of(played(keys, "-a", str(p.pid))), rows_of(played(keys, *VIA, "-a", str(p.pid)))
+        check_equal(far, near, "rows of the map")
+        check(far[0].split()[2].endswith("M") and far[1].split()[2].endswith("k"), str(far))
 
 
 @case("the map of an agent that is gone stays, with its age")

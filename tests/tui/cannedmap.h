@@ -105,6 +105,7 @@ static inline struct map *cannedmap_new(bool maps)
 	if (m) {
 		cannedmap_pages(m);
 		map_count(m, &in);
+		map_rows_sort(m);
 		m->account.took_ns = 40000000;
 		m->account.read_realtime_ns = CANNEDMAP_READ_NS;
 		m->account.again_ns = 5000000000;

@@ -28,6 +28,18 @@ static bool sees(const char *what)
 	return paper_find(&p, what) >= 0;
 }
 
+/* A scan stops the program for a moment, which --readonly does not. */
+TEST(readonly_does_not_scan)
+{
+	paper_open(&p, 30, 100, false);
+	p.ui.options.readonly = true;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "O");
+	CHECK(ui_view(&p.ui) == view_table[VIEW_HOLDERS]);
+	CHECK(sees("not scanned yet") && !sees("a scan is running"));
+	paper_close(&p);
+}
+
 TEST(roots_open_to_what_they_hold)
 {
 	begin();
@@ -105,6 +117,7 @@ TEST(call_sites_of_one_name_say_what_differs)
 
 int main(void)
 {
+	RUN(readonly_does_not_scan);
 	RUN(roots_open_to_what_they_hold);
 	RUN(enter_leads_to_the_call_site_and_back);
 	RUN(a_result_without_them_says_why);

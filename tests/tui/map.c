@@ -104,19 +104,19 @@ TEST(row_and_page_stay_what_they_are)
 	struct map *next;
 
 	begin(30, 100);
-	paper_keys(&p, "]]lll");
+	paper_keys(&p, "]]]]lll");
 	id = p.ui.map.row_id;
 	page = p.ui.map.cursor;
 	CHECK_STR(map_row_name(map_panes_row(&p.ui), (char[48]){ 0 }), "arena 2");
 	next = cannedmap_new(false);
-	next->row[1] = next->row[2]; /* arena 1 is gone */
-	memmove(&next->row[2], &next->row[3], (next->rows - 3) * sizeof(*next->row));
+	next->row[3] = next->row[4]; /* arena 1 is gone */
+	memmove(&next->row[4], &next->row[5], (next->rows - 5) * sizeof(*next->row));
 	next->rows--;
 	map_unref(p.canned.map);
 	p.canned.map = next;
 	refresh_tick(&p.ui);
 	CHECK(p.ui.map.map == next);
-	CHECK_INT(p.ui.map.row, 1);
+	CHECK_INT(p.ui.map.row, 3);
 	CHECK_INT(p.ui.map.row_id, id);
 	CHECK_INT(p.ui.map.cursor, page);
 	paper_close(&p);
@@ -359,6 +359,9 @@ TEST(clicks)
 	map_panes_make(&q, &p.ui);
 	screen_mouse(&p.ui, SCREEN_CLICK, q.rows_y + 2, 5);
 	CHECK_INT(p.ui.map.row, 2);
+	screen_mouse(&p.ui, SCREEN_CLICK, q.rows_y, 5);
+	CHECK_INT(p.ui.map.row, 0);
+	map_panes_make(&q, &p.ui);
 	screen_mouse(&p.ui, SCREEN_CLICK, q.grid_y + 1, MAP_PANES_ADDRESS + 3);
 	CHECK_INT(map_panes_cursor(&p.ui), (q.cells + 3) * map_panes_zoom(&p.ui, &q));
 	screen_mouse(&p.ui, SCREEN_CLICK, q.pins_y + 1, 40);

@@ -354,6 +354,8 @@ TEST(missing_values)
 	/* What follows is another option, and not its value; unless it is said to be. */
 	CHECK(refused(PARSE("--record", "--report", "a"),
 		"--record requires a value (FILE) before --report"));
+	CHECK(refused(
+		PARSE("--diff", "--top", "5", "a"), "--diff requires a value (FILE) before --top"));
 	CHECK(refused(PARSE("-o", "--", "a"), "-o requires a value (FILE) before --"));
 	CHECK_STR(PARSE("--record=--report", "a").o.record, "--report");
 	CHECK(refused(PARSE("--list=3"), "-l takes no value"));

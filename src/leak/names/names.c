@@ -40,6 +40,7 @@ struct last_variable {
 struct stack {
 	bool is_read;
 	size_t count;
+	size_t own; /* the innermost frame of the program; `count`: there is none */
 	struct leak_frame *frame;
 	char comm[32]; /* the thread's name; "": unknown */
 	bool has_comm;
@@ -276,6 +277,15 @@ static bool thread_local_text(struct leak_names *n, size_t i, uint64_t at, char 
 
 /* ---- stacks ---- */
 
+static bool is_program(const struct leak_names *n, uint64_t pc)
+{
+	const char *program = program_path(n->found->space), *path;
+	uint64_t vaddr;
+
+	path = leak_root_names_file(n->found->space, pc, &vaddr);
+	return program && path && strcmp(path, program) == 0;
+}
+
 static struct stack *frames_of(struct leak_names *n, size_t i)
 {
 	struct stack *s = &n->stack[i];
@@ -292,6 +302,8 @@ static struct stack *frames_of(struct leak_names *n, size_t i)
 		return s;
 	s->count = leak_unwinder_frames(n->unwinder, &n->found->thread[i], frame, FRAMES_MAX);
 	s->frame = frame;
+	while (s->own < s->count && !is_program(n, frame[s->own].pc))
+		s->own++;
 	return s;
 }
 
@@ -313,15 +325,6 @@ static bool function_name(struct leak_names *n, uint64_t pc, char out[NAME_BYTES
 		raw += sizeof(GLIBC_INTERNAL) - 1;
 	name_make(n, raw, out);
 	return true;
-}
-
-static bool is_program(const struct leak_names *n, uint64_t pc)
-{
-	const char *program = program_path(n->found->space), *path;
-	uint64_t vaddr;
-
-	path = leak_root_names_file(n->found->space, pc, &vaddr);
-	return program && path && strcmp(path, program) == 0;
 }
 
 /* ", in parse_line()", for a frame; "": it has no name. */
@@ -357,7 +360,7 @@ static bool register_text(struct leak_names *n, uint64_t at, char *out, size_t c
 	char name[32], thread[64], inner[FRAME_BYTES] = "", outer[FRAME_BYTES] = "";
 	int tid = leak_root_names_register(at, name, sizeof(name));
 	const struct stack *s;
-	size_t i = 0, k = 0;
+	size_t i = 0;
 
 	while (i < n->found->threads && n->found->thread[i].tid != tid)
 		i++;
@@ -365,12 +368,10 @@ static bool register_text(struct leak_names *n, uint64_t at, char *out, size_t c
 		return false;
 	thread_text(n, i, thread, sizeof(thread));
 	s = frames_of(n, i);
-	while (k < s->count && !is_program(n, s->frame[k].pc))
-		k++;
 	if (s->count)
 		frame_text(n, &s->frame[0], "in", inner, sizeof(inner));
-	if (k > 0 && k < s->count)
-		frame_text(n, &s->frame[k], "below", outer, sizeof(outer));
+	if (s->own > 0 && s->own < s->count)
+		frame_text(n, &s->frame[s->own], "called from", outer, sizeof(outer));
 	snprintf(out, cap, "%s of %s%s%s", name, thread, inner, outer);
 	return true;
 }

@@ -25,8 +25,8 @@ void leak_names_free(struct leak_names *n);
 /*
  * struct leak_root_context's name. "quotes (cache.cc:22)", "count in fill() (cache.c:30)",
  * "environ (data of libc.so.6)"; "thread-local list of thread 4211 (worker) (work.c:12)"; "stack of
- * thread 4211 (worker), in parse_line()"; "register rbx of the first thread, in poll(), below
- * serve()".
+ * thread 4211 (worker), in parse_line()"; "register rbx of the first thread, in poll(), called
+ * from serve()".
  */
 bool leak_names_text(void *names, uint64_t at, char *out, size_t cap);
 /* Its class_name: "Session (make_shared)". */
