@@ -9,11 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "shm/commit.h"
 #include "tests/model/engine.h"
 
 #define ARENA_BYTES (25u * HT_COMMIT_BYTES)
-#define CELL	    4u /* bytes told apart when looking for races */
+#define CELL	    ENGINE_CELL
 #define CELLS	    (ARENA_BYTES / CELL)
 #define WORDS_MAX   256u /* words that threads store to by atomic accesses */
 #define STORES_MAX  8192u /* in one execution */
@@ -22,12 +21,14 @@
 struct view {
 	uint16_t oldest[WORDS_MAX];
 	uint32_t clock[MODEL_THREADS_MAX];
+	uint8_t guesses; /* loads of what was still to be stored (future.c), a bit each */
 };
 
 struct store {
 	struct view view; /* what one learns who acquires this value */
 	uint64_t value;
 	uint32_t before; /* the word's store before this one */
+	uint8_t decided; /* by these guesses, perhaps (future.c) */
 	uint16_t number; /* of the word's stores, from 1 */
 };
 
@@ -55,6 +56,7 @@ struct thread {
 	struct view now; /* what it knows */
 	struct view seen; /* what an acquire fence would add */
 	struct view fenced; /* what it knew at its last release fence */
+	uint8_t decided; /* by these guesses of others, which its loads have seen */
 };
 
 static char *arena;
@@ -90,8 +92,24 @@ static struct thread *self(void)
 	return &threads[engine_thread];
 }
 
+/* Who learns of a load that saw the future sees that store, too. */
+static void guesses_join(struct view *to, uint8_t guesses)
+{
+	to->guesses |= guesses;
+	for (unsigned i = 0; to->guesses >> i; i++) {
+		uint16_t word, number;
+
+		if (!(to->guesses >> i & 1))
+			continue;
+		number = future_number(i, &word);
+		if (number > to->oldest[word])
+			to->oldest[word] = number;
+	}
+}
+
 static void view_join(struct view *to, const struct view *from)
 {
+	guesses_join(to, from->guesses);
 	for (uint32_t i = 0; i < word_count; i++)
 		if (from->oldest[i] > to->oldest[i])
 			to->oldest[i] = from->oldest[i];
@@ -102,6 +120,7 @@ static void view_join(struct view *to, const struct view *from)
 
 static void view_copy(struct view *to, const struct view *from)
 {
+	to->guesses = from->guesses;
 	for (uint32_t i = 0; i < word_count; i++)
 		to->oldest[i] = from->oldest[i];
 	for (uint32_t i = 0; i < MODEL_THREADS_MAX; i++)
@@ -268,16 +287,27 @@ static struct word *word_at(const void *at)
 
 static void learn(const struct store *s, unsigned order)
 {
+	self()->decided |= s->decided;
 	view_join(order & ENGINE_ACQUIRE ? &self()->now : &self()->seen, &s->view);
 }
 
-/* The value of a load: the newest, or an older one that the thread may see. */
-static uint64_t value_choose(const struct word *w, uint32_t id, unsigned order)
+/* The values that a load may see: the newest, and older ones. */
+static unsigned values_of(const struct word *w, uint32_t id)
 {
-	uint16_t oldest = self()->now.oldest[id], newest = stores[w->newest].number;
-	unsigned back = newest > oldest ? engine_choose(newest - oldest + 1u, true) : 0;
+	unsigned newest = w->newest ? stores[w->newest].number : 0;
+
+	return newest - self()->now.oldest[id] + 1;
+}
+
+/* The value of a load, `back` stores before the newest. */
+static uint64_t value_take(const struct word *w, uint32_t id, const void *at_word, size_t size,
+	unsigned back, unsigned order)
+{
+	unsigned newest = w->newest ? stores[w->newest].number : 0;
 	uint32_t at = w->newest;
 
+	if (!w->newest)
+		return raw_load(at_word, size);
 	self()->now.oldest[id] = (uint16_t)(newest - back);
 	while (back-- > 0 && at != 0)
 		at = stores[at].before;
@@ -287,9 +317,37 @@ static uint64_t value_choose(const struct word *w, uint32_t id, unsigned order)
 	return stores[at].value;
 }
 
+/* A relaxed load of a word that others store to: perhaps of what is still to be stored. */
+static uint64_t value_guess(const void *at, size_t size)
+{
+	const struct word *w = word_at(at);
+	uint16_t id = *word_number(at);
+	uint32_t decision, clock = self()->now.clock[engine_thread];
+	unsigned plain = values_of(w, id), taken;
+	uint64_t guess;
+
+	taken = engine_choose_load(plain, &decision, &guess);
+	if (taken >= plain) {
+		future_guessed(decision, id, clock, guess);
+		self()->now.guesses |= future_guesses();
+		return guess;
+	}
+	if (decision != ENGINE_NOBODY)
+		future_loaded(decision, id, clock);
+	return value_take(w, id, at, size, taken, ENGINE_RELAXED);
+}
+
+static uint64_t value_choose(const void *at, size_t size, unsigned order)
+{
+	uint16_t id = *word_number(at);
+	unsigned plain = id ? values_of(&words[id], id) : 1;
+	unsigned back = plain > 1 ? engine_choose(plain, true) : 0;
+
+	return value_take(&words[id], id, at, size, back, order);
+}
+
 uint64_t memory_load(const void *at, size_t size, unsigned order)
 {
-	uint16_t number;
 	uint64_t value;
 
 	if (!is_checked(at))
@@ -297,11 +355,14 @@ uint64_t memory_load(const void *at, size_t size, unsigned order)
 	before_access(at);
 	contention_note(cell_at(at), false);
 	access_note(at, size, false, false);
-	number = *word_number(at);
-	if (number && words[number].newest)
-		value = value_choose(&words[number], number, order);
+	if (*word_number(at)) {
+		guesses_join(&self()->now, 0);
+		future_accessed(*word_number(at), self()->now.guesses & (uint8_t)~future_guesses());
+	}
+	if (order == ENGINE_RELAXED && cell_at(at)->contended)
+		value = value_guess(at, size);
 	else
-		value = raw_load(at, size);
+		value = value_choose(at, size, order);
 	trace("load", at, value, order);
 	return value;
 }
@@ -319,6 +380,8 @@ static void store_append(void *at, size_t size, uint64_t value, unsigned order, 
 		engine_violation("the execution ends");
 	if (!w->newest)
 		w->initial = raw_load(at, size);
+	future_accessed((uint16_t)id, t->now.guesses & (uint8_t)~future_guesses());
+	s->decided = t->decided | future_decided((uint16_t)id, value);
 	s->number = (uint16_t)(w->newest ? stores[w->newest].number + 1 : 1);
 	s->value = value;
 	s->before = w->newest;
@@ -331,6 +394,7 @@ static void store_append(void *at, size_t size, uint64_t value, unsigned order, 
 	w->newest = store_count;
 	raw_store(at, size, value);
 	trace("store", at, value, order);
+	future_stored((uint16_t)id, value, s->number, t->now.clock, s->decided);
 	engine_stored();
 }
 
@@ -351,6 +415,8 @@ static uint64_t newest_take(const void *at, size_t size, unsigned order)
 {
 	uint16_t number = *word_number(at);
 
+	if (number)
+		future_accessed(number, self()->now.guesses & (uint8_t)~future_guesses());
 	if (number && words[number].newest) {
 		const struct store *s = &stores[words[number].newest];
 
@@ -403,12 +469,23 @@ bool memory_swap(void *at, size_t size, uint64_t *expected, uint64_t value, unsi
 	return false;
 }
 
+void memory_fulfil(uint32_t thread, uint16_t word)
+{
+	const struct store *s = &stores[words[word].newest];
+
+	threads[thread].now.oldest[word] = s->number;
+	threads[thread].decided |= s->decided;
+	view_join(&threads[thread].seen, &s->view);
+}
+
 void memory_fence(unsigned order)
 {
 	if (engine_thread == ENGINE_NOBODY)
 		return;
-	if (order & ENGINE_ACQUIRE)
+	if (order & ENGINE_ACQUIRE) {
+		future_fenced();
 		view_join(&self()->now, &self()->seen);
+	}
 	if (order & ENGINE_RELEASE) {
 		view_copy(&self()->fenced, &self()->now);
 		self()->now.clock[engine_thread]++;
@@ -462,57 +539,6 @@ void memory_reset(void)
 	arena_used = 0;
 	word_count = 1;
 	learned = false;
-}
-
-static void regions_place(struct ht_header *h)
-{
-	uint64_t at = HT_HEADER_BYTES;
-
-	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		uint64_t units = i == HT_REGION_PIECES ? 4 : 1;
-
-		h->region[i] = (struct ht_region){ at, units * HT_COMMIT_BYTES };
-		at += units * HT_COMMIT_BYTES;
-	}
-	h->segment_bytes = at;
-	memset(h->committed, 0xff, sizeof(h->committed));
-}
-
-void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
-{
-	struct ht_header *h = (struct ht_header *)arena;
-
-	s->header = h;
-	s->single_threaded = ""; /* a zero: many */
-	h->page_bytes = COMMIT_PAGE;
-	regions_place(h);
-	s->bytes = h->segment_bytes;
-	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		uint64_t end = h->region[i].offset + h->region[i].bytes;
-
-		s->part[i] = (struct segment_part){
-			.start = i ? h->region[i].offset : 0, .limit = end, .mapped = end
-		};
-	}
-	arena_used = s->bytes;
-	s->places = model_shared(sizeof(*s->places)); /* hooks look there, pieces or not */
-	h->live_log2 = live_log2;
-	h->live_levels_max = levels;
-	h->index_levels = 2;
-	h->nodes = h->sites = h->modules = h->threads = 1;
-	h->strings_bytes = CELL; /* texts of whole cells: smaller parts are not told apart */
-	h->counters = 1;
-	h->hists = 2;
-	h->history.step_ns = 1;
-}
-
-void model_pieces(struct segment *s, uint32_t count)
-{
-	s->header->live_pieces_max = count;
-	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
-	s->piece_mask = count - 1;
-	s->places = model_shared(count * sizeof(*s->places));
-	segment_extents(s, true);
 }
 
 void *model_shared(size_t bytes)

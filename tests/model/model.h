@@ -9,14 +9,16 @@
  *   - at each atomic load: which of the values that the C11 memory model lets the thread see. Every
  *     word has the history of its values; each thread has a view, the oldest value of each word
  * that it may still see; release and acquire pass views on (after Kang et al., "A promising
- * semantics for relaxed-memory concurrency", POPL 2017, without promises: a load never sees a store
- * that is still to be made, and the order of a word's values is that of the stores).
+ * semantics for relaxed-memory concurrency", POPL 2017; the order of a word's values is that of the
+ * stores);
+ *   - at each relaxed load, too: which of the values that other threads store to the word only
+ * afterwards, as ARM may do it (future.c).
  *
  * Plain accesses must be ordered by release and acquire: two that are not are a violation.
  *
  * The search is bounded by deviations: a deviation is a switch away from a thread that could go on
- * (Musuvathi and Qadeer, "Iterative context bounding", PLDI 2007), or a load of an old value. Bugs
- * need few; the report says whether the bound cut anything off.
+ * (Musuvathi and Qadeer, "Iterative context bounding", PLDI 2007), or a load of an old value or of
+ * one still to be stored. Bugs need few; the report says whether the bound cut anything off.
  */
 #ifndef TESTS_MODEL_MODEL_H
 #define TESTS_MODEL_MODEL_H

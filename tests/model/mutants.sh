@@ -24,7 +24,7 @@ build() { # PROGRAM DIR
 		objects+=("$o")
 	done
 	[ -f "$2/program.o" ] && program=$2/program.o
-	$MODEL_CC -o "$2/run" "${objects[@]}" "$program" "$MODEL_OBJ"/{search,memory,hooks}.o
+	$MODEL_CC -o "$2/run" "${objects[@]}" "$program" "$MODEL_OBJ"/{search,memory,future,segment,hooks}.o
 }
 
 change() { # FILE DIR SCRIPT SOURCES PROGRAM: writes the mutant and compiles what it is in

@@ -8,11 +8,20 @@
 #include "tests/model/engine.h"
 
 #define STACK_BYTES    65536u
-#define DECISIONS_MAX  4096u
+#define DECISIONS_MAX  16384u
 #define EXECUTIONS_MAX 20000000u /* a scenario that needs more is too large: make it smaller */
+
+#define FUTURES_MAX 4u /* values that a load may see before they are stored */
+#define OWN_MAX	    24u /* stores of its thread after it */
 
 struct decision {
 	uint16_t count, taken;
+	uint16_t plain, own; /* of a load: values that were stored; known stores after it */
+	uint64_t future[FUTURES_MAX];
+	struct {
+		uint64_t value;
+		uint16_t word;
+	} store[OWN_MAX];
 };
 
 uint32_t engine_thread = ENGINE_NOBODY;
@@ -40,9 +49,17 @@ bool engine_is_observer(void)
 	return scenario->observers >> engine_thread & 1;
 }
 
+_Noreturn void engine_drop(void)
+{
+	setcontext(&searcher);
+	abort();
+}
+
 _Noreturn void engine_violation(const char *property)
 {
-	violation = property;
+	/* With the store before it, it is found by another execution. */
+	if (!future_is_pending())
+		violation = property;
 	setcontext(&searcher);
 	abort();
 }
@@ -64,12 +81,65 @@ unsigned engine_choose(unsigned count, bool costs)
 	if (path_at == path_length) {
 		if (path_length == DECISIONS_MAX)
 			engine_violation("the execution ends");
-		path[path_length++] = (struct decision){ (uint16_t)count, 0 };
+		path[path_length].count = path[path_length].plain = (uint16_t)count;
+		path[path_length].taken = path[path_length].own = 0;
+		path_length++;
 	}
 	taken = path[path_at++].taken;
 	if (costs && taken != 0)
 		left--;
 	return taken;
+}
+
+unsigned engine_choose_load(unsigned plain, uint32_t *decision, uint64_t *guess)
+{
+	uint32_t at = path_at;
+	unsigned taken;
+
+	*decision = ENGINE_NOBODY;
+	if (left == 0)
+		return plain > 1 ? engine_choose(plain, true) : 0;
+	taken = engine_choose(plain, true);
+	*decision = at;
+	if (taken >= path[at].plain)
+		*guess = path[at].future[taken - path[at].plain];
+	return taken;
+}
+
+void engine_future_add(uint32_t decision, uint64_t value)
+{
+	struct decision *d = &path[decision];
+	unsigned known = d->count - d->plain;
+
+	for (unsigned i = 0; i < known; i++)
+		if (d->future[i] == value)
+			return;
+	if (known == FUTURES_MAX) {
+		cut_off = true;
+		return;
+	}
+	d->future[known] = value;
+	d->count++;
+}
+
+bool engine_own_has(uint32_t decision, uint16_t word, uint64_t value)
+{
+	const struct decision *d = &path[decision];
+
+	for (unsigned i = 0; i < d->own; i++)
+		if (d->store[i].word == word && d->store[i].value == value)
+			return true;
+	return false;
+}
+
+void engine_own_add(uint32_t decision, uint16_t word, uint64_t value)
+{
+	struct decision *d = &path[decision];
+
+	if (d->own == OWN_MAX || engine_own_has(decision, word, value))
+		return;
+	d->store[d->own].word = word;
+	d->store[d->own++].value = value;
 }
 
 /* The threads that could run instead of `than`. */
@@ -158,6 +228,7 @@ static void execute(void)
 	violation = NULL;
 	check(scenario->begin);
 	memory_begin();
+	future_begin();
 	threads_prepare();
 	getcontext(&searcher);
 	if (!started) {
@@ -169,7 +240,8 @@ static void execute(void)
 	}
 	/* all threads have ended, or a property was broken, here or in the check of the end */
 	engine_thread = ENGINE_NOBODY;
-	if (!violation && running[0] + running[1] + running[2] + running[3] == 0 && scenario->end)
+	if (!violation && !future_is_pending() &&
+		running[0] + running[1] + running[2] + running[3] == 0 && scenario->end)
 		scenario->end();
 	memory_end();
 }
