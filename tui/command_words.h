@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * The program of `command`, without its directory, and the words that some of `other` (other command
- * lines of the same program) lack, each once; `gap` stands for what was left out: "cc1plus … a.cc".
- * False: no word is its own.
+ * The program of `command`, without its directory, and the words that some of `other` (other
+ * command lines of the same program) lack, each once; `gap` stands for what was left out: "cc1plus
+ * … a.cc". False: no word is its own.
  */
 bool command_words_own(const char *command, const char *const *other, size_t others,
 	const char *gap, char *out, size_t cap);

@@ -319,8 +319,7 @@ void view_marks_mark(struct ui *ui, int arg, int key)
 		return;
 	ui->marks.naming = number;
 	if (!ui->message[0])
-		ui_message(ui, "mark %u: SINCE is the growth since then; ` compares marks",
-			number);
+		ui_message(ui, "mark %u: SINCE is the growth since then; ` compares marks", number);
 	prompt_open(&ui->prompt,
 		ui_moment(ui) == SNAP_NOW ? "marked; name (Enter: none):"
 					  : "marked now, not the moment shown; name (Enter: none):",

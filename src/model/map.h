@@ -199,8 +199,8 @@ struct map *map_new(const struct map_input *in);
 int map_rows_make(struct map *m);
 /* Counts, after the caller has set the flags of all pages; takes the same input. 0 or -ENOMEM. */
 int map_count(struct map *m, const struct map_input *in);
-/* Puts the rows with most memory first, and files last, once they are counted. Those with about the same keep their
- * order, so that the rows of one map stand where those of the next do. */
+/* Puts the rows with most memory first, and files last, once they are counted. Those with about the
+ * same keep their order, so that the rows of one map stand where those of the next do. */
 void map_rows_sort(struct map *m);
 void map_ref(struct map *m);
 /* Frees with the last reference. map_unref(NULL) is fine. */

@@ -439,7 +439,7 @@ static void name_write(void *names, const struct stack *s)
 	event_names_add(names, s);
 }
 
-/* Of a snapshot and its children. */
+/* The names of a snapshot and its children. */
 static void names_write(struct event_names *names, const struct snapshot *s)
 {
 	if (!s)

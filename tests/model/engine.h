@@ -19,8 +19,8 @@ unsigned engine_choose(unsigned count, bool costs);
  * it below; ENGINE_NOBODY: there was nothing to decide.
  */
 unsigned engine_choose_load(unsigned plain, uint32_t *decision, uint64_t *guess);
-/* Of a decision's load: a value that another thread stores afterwards; a store that its own thread
- * makes afterwards, and whether that was made without a guess. */
+/* What is known of a decision's load: a value that another thread stores afterwards; a store that
+ * its own thread makes afterwards, and whether it made that without a guess. */
 void engine_future_add(uint32_t decision, uint64_t value);
 void engine_own_add(uint32_t decision, uint16_t word, uint64_t value);
 bool engine_own_has(uint32_t decision, uint16_t word, uint64_t value);
