@@ -94,7 +94,7 @@ static const struct scenario scenarios[] = {
 	{ "threads", "Tab Tab Tab j\n", NULL },
 	{ "modules", "Tab Tab Tab Tab j\n", NULL },
 	{ "leaks", LEAKS_OF_TWO_SCANS, NULL },
-	{ "leaks-busy", LEAKS_OF_TWO_SCANS "L K a\n", NULL },
+	{ "leaks-busy", LEAKS_OF_TWO_SCANS "L K a k\n", NULL },
 	{ "contents", "U\n:wait 1\nj\n", NULL },
 	{ "holders", "L\n:wait 1\nO Enter j l j\n", NULL },
 	{ "leaks-unscanned", "F9 j\n:wait 1\n", NULL },
