@@ -284,55 +284,46 @@ TEST(odd_names)
 	CHECK_STR(text(0, GLYPHS_BLOCKS), "");
 }
 
+/* Site 0's name beside `twin`, in so many cells. */
+static void check_name(struct row_style *style, const char *twin, unsigned cells, const char *want)
+{
+	char out[COLUMN_TEXT_MAX];
+
+	style->twin = twin;
+	style->site_cells = cells;
+	site_name(&sites[0], style, out, sizeof(out));
+	CHECK_STR(out, want);
+}
+
 /* The name gives way to what tells it apart, and both fit. */
 TEST(names_with_their_twins_fit)
 {
-	struct row_style style = {
-		.names = NAMES_FULL, .site_cells = 24, .twin = "‹vector<Quote>›"
-	};
-	char out[COLUMN_TEXT_MAX];
+	struct row_style style = { .names = NAMES_FULL };
 
 	site_set(0, "grow", 38, "run", 1, "malloc");
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "main ‹vector<Quote>›");
+	check_name(&style, "‹vector<Quote>›", 24, "main ‹vector<Quote>›");
 	frames[0][2].function = "handle_the_request";
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_r… ‹…<Quote>›");
-	style.twin = "← caller_of_all:41";
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_… ←…of_all:41");
+	check_name(&style, "‹vector<Quote>›", 24, "handle_the_r… ‹…<Quote>›");
+	check_name(&style, "‹vector<Quote>›", 31, "handle_the_request ‹…or<Quote>›");
+	check_name(&style, "‹vector<Quote>›", 0, "handle_the_request ‹vector<Quote>›");
+	check_name(&style, "← caller_of_all:41", 24, "handle_the_… ←…of_all:41");
 	style.glyphs = GLYPHS_ASCII;
-	style.twin = "<- caller_of_all:41";
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_~ <-.f_all:41");
-	style.glyphs = GLYPHS_BLOCKS;
-	style.twin = "‹vector<Quote>›";
-	style.site_cells = 31;
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_request ‹…or<Quote>›");
-	style.site_cells = 0;
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "handle_the_request ‹vector<Quote>›");
-	/* "(…)" goes first, then a template's name. */
-	style.names = NAMES_SHORT;
+	check_name(&style, "<- caller_of_all:41", 24, "handle_the_~ <-.f_all:41");
+}
+
+/* "(…)" goes first, then a template's name. */
+TEST(arguments_of_a_template_stay)
+{
+	struct row_style style = { .names = NAMES_SHORT };
+
+	site_set(0, "grow", 38, "run", 1, "malloc");
 	frames[0][2].function = "make_session(int)";
-	style.twin = "‹make_shared<Conn>›";
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "make_session(…) ‹make_shared<Conn>›");
-	style.site_cells = 32;
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "make_session ‹make_shared<Conn>›");
-	style.site_cells = 24;
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "make_session ‹…ed<Conn>›");
-	style.site_cells = 21;
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "…ke_session ‹…<Conn>›");
+	check_name(&style, "‹make_shared<Conn>›", 0, "make_session(…) ‹make_shared<Conn>›");
+	check_name(&style, "‹make_shared<Conn>›", 32, "make_session ‹make_shared<Conn>›");
+	check_name(&style, "‹make_shared<Conn>›", 24, "make_session ‹…ed<Conn>›");
+	check_name(&style, "‹make_shared<Conn>›", 21, "…ke_session ‹…<Conn>›");
 	style.glyphs = GLYPHS_ASCII;
-	style.twin = "{make_shared<Conn>}";
-	style.site_cells = 24;
-	site_name(&sites[0], &style, out, sizeof(out));
-	CHECK_STR(out, "make_session {.ed<Conn>}");
+	check_name(&style, "{make_shared<Conn>}", 24, "make_session {.ed<Conn>}");
 }
 
 int main(void)
@@ -352,5 +343,6 @@ int main(void)
 	RUN(an_address_of_its_own);
 	RUN(odd_names);
 	RUN(names_with_their_twins_fit);
+	RUN(arguments_of_a_template_stay);
 	return check_end();
 }
