@@ -133,8 +133,9 @@ def makefile():
 def made():
     need("make")
     gate = makefile()
-    viewer = start(":until +1 process\np\n:until cat %s\n:until exit\n:save-display %s\n:until exited 0\n"
-                   ":save-display -\n" % (gate, path_of("running")),
+    # The list reads the segments when it is drawn, the header at each refresh: it may know "cat" a moment later.
+    viewer = start(":until +1 process\np\n:until cat %s\n:until exit\n:until +1 process\n:save-display %s\n"
+                   ":until exited 0\n:save-display -\n" % (gate, path_of("running")),
                    ["--", "make", "-f", path_of("Makefile")])
     try:
         screen = shot("running")
