@@ -177,9 +177,8 @@ static bool start_blocked(void)
 	rc = prepare(&own);
 	state_thread.unwinding = 0;
 	if (rc == 0) {
-		own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
-		ht_store_release_pointer(&state_own, own); /* START */
+		state_publish(own, sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST);
 		jumps_publish();
 	}
 	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */
@@ -368,9 +367,8 @@ int lifecycle_attach(const struct ht_attached *a, const char **why)
 	ht_add_relaxed_32(&state_session, 1);
 	attach_prepare(&t);
 	if (t.rc == 0) {
-		t.own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
-		ht_store_release_pointer(&state_own, t.own); /* START */
+		state_publish(t.own, sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST);
 		jumps_publish();
 	}
 	ht_store_release_32(&phase, t.rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */

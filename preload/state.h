@@ -91,6 +91,13 @@ static_assert(
 extern __thread struct state_thread state_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* Begins recording, in a page that the kernel wipes in a forked child. All else is written. */
+static inline void state_publish(struct own *own, enum own_mode way)
+{
+	own->on = way;
+	ht_store_release_pointer(&state_own, own); /* START */
+}
+
 /* Whether this process is being recorded. */
 static inline bool state_is_on(void)
 {

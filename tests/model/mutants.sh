@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Seeded mistakes: the sources of shm/ with one small change each, which the model checker must
+# Seeded mistakes: the sources of shm/, and preload/state.h, with one small change each, which the model checker must
 # catch; one that survives means that the checker, or its scenarios, would not see such a bug. Run by
 # build/tests/model/mutants-N, which sets MODEL_CC, MODEL_SHM_FLAGS and MODEL_OBJ (folder of objects).
 set -u
@@ -28,15 +28,16 @@ build() { # PROGRAM DIR
 }
 
 change() { # FILE DIR SCRIPT SOURCES PROGRAM: writes the mutant and compiles what it is in
-	local source
-	mkdir -p "$2/shm"
-	sed -zE "$3" "shm/$1" >"$2/shm/$1"
-	if cmp -s "shm/$1" "$2/shm/$1"; then
+	local source file=$1
+	[[ $1 == */* ]] || file=shm/$1
+	mkdir -p "$2/${file%/*}"
+	sed -zE "$3" "$file" >"$2/$file"
+	if cmp -s "$file" "$2/$file"; then
 		echo "the change does not apply any more"
 		return 1
 	fi
 	case $1 in
-	*.c) compile "$2/shm/$1" "$2/${1%.c}.o" ;;
+	*.c) compile "$2/$file" "$2/${1%.c}.o" ;;
 	*) compile "tests/model/$5.c" "$2/program.o" "-I$2" || return 1
 	for source in $4; do
 		compile "shm/$source.c" "$2/$source.o" "-I$2" || return 1
@@ -344,5 +345,12 @@ mutant mappings "what failed is counted as unmapped" mappings.c \
 mutant mappings "a range leaves the table when the call has ended" mappings.c \
 	's/\t\tt\.list = call->kind == CALL_TAKE[^;]*;/\t\tt.list = 0;/'
 mutant mappings "changes may be seen before the odd number" mappings.c 's/\tht_fence_release\(\);[^\n]*\n//'
+
+mutant start "recording is published relaxed" preload/state.h \
+	's/ht_store_release_pointer\((&state_own, own)\)/__atomic_store_n(\1, __ATOMIC_RELAXED)/'
+mutant start "recording is published before its mode" preload/state.h \
+	's/(\town->on = way;\n)(\tht_store_release_pointer[^\n]*\n)/\2\1/'
+mutant start "hooks load what is published relaxed" preload/state.h \
+	's/ht_load_acquire_pointer\((&state_own)\)/__atomic_load_n(\1, __ATOMIC_RELAXED)/g'
 
 rm -rf "$work"

@@ -3,13 +3,13 @@
 # checker in place of the sanitizer. Rings, probes, pieces and the history are small, so that they
 # wrap, overflow, end and merge at once.
 
-MODEL_PROGRAMS := buffering ring levels direct walk stack ancestor tables peak space mappings
+MODEL_PROGRAMS := buffering ring levels direct walk stack ancestor tables peak space mappings start
 MODEL_SMALL := -DHT_RING_EVENTS=2u -DHT_PROBE_BUCKETS=2u -DHT_INDEX_SLOTS=2u -DHT_INDEX_PROBE_LINES=2u -DHT_HISTORY_POINTS=4u -DHT_PIECE_SHIFT=16u
 MODEL_FLAGS = $(CPPFLAGS_ALL) -std=gnu11 -g $(MODEL_SMALL) $(WARN) $(CFLAGS)
 # gcc says that its sanitizer does not follow fences; ours does.
 MODEL_SHM_FLAGS = $(MODEL_FLAGS) -O1 -fsanitize=thread \
 	$(shell $(CC) -Werror -Wno-tsan -x c -c -o /dev/null /dev/null 2>/dev/null && echo -Wno-tsan)
-MODEL_DEPS := $(wildcard tests/model/*.h shm/*.h) tests/model/rules.mk Makefile
+MODEL_DEPS := $(wildcard tests/model/*.h shm/*.h) preload/state.h tests/model/rules.mk Makefile
 MODEL_ENGINE := $(B)/model/search.o $(addprefix $(B)/model/,memory.o future.o segment.o hooks.o)
 MODEL_SHM := $(SHM_SRC:%.c=$(B)/model/%.o)
 
