@@ -64,7 +64,7 @@ def attach_and_read():
                           env=environment(LD_PRELOAD=LIBRARY)) as program:
         check_equal(program.stdout.readline(), b"ready\n", "what the program says first")
         check(str(program.pid) in listing(), "-l says: " + listing())
-        done = run([HEAPTOP, "-b", "-n", "1", "-a", str(program.pid)])
+        done = run([HEAPTOP, "-b", "-n", "1", "-d", "60", "-a", str(program.pid)])
         check_equal((done.returncode, done.stderr), (0, b""), "status and errors of -a")
         check(b"site_crash" in done.stdout, "no site_crash: " + done.stdout.decode())
         kill_hard(program)

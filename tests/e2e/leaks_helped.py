@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+from deadline import LOOK_S, Limit
 from proving import B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, need, run, run_cases, case, scratch, \
     segments, target, wait_for
 from scanning import Waiting, children, zombies
@@ -258,8 +259,12 @@ def beset(command, timeout=100):
     asked = 0
     with subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as program:
-        began = time.monotonic()
-        while program.poll() is None and time.monotonic() - began < timeout:
+        limit, next_look = Limit(program.pid, timeout), time.monotonic() + LOOK_S
+        while program.poll() is None:
+            if time.monotonic() > next_look:
+                next_look = time.monotonic() + LOOK_S
+                if limit.passed():
+                    break
             for path in glob.glob(os.path.join(segments, "heaptop-*"))[:4]:
                 with subprocess.Popen([ASK, path, ("copy", "wait")[asked % 2]], stdin=subprocess.PIPE,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as asker:

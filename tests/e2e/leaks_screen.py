@@ -59,7 +59,7 @@ def check_kinds(screen, least):
 
 @case("the kinds of every call site are on the screen, attached and launched")
 def kinds():
-    keys = "L\n:until definite_plain\n:save-display -\n"
+    keys = "L\n:until definite_plain\n:until definite_tree\n:save-display -\n"
     with leaks() as program:
         check_kinds(play_attached(program.pid, keys), 10)
     # Launched, the first scans may come before the program has made anything.
@@ -101,7 +101,7 @@ def launched():
 @case("Esc ends a scan, and the program goes on")
 def ended():
     with leaks() as program:
-        screen = play_attached(program.pid, "L Esc\n:wait 3\n:save-display -\nL\n:until scan 1\n"
+        screen = play_attached(program.pid, "L Esc\n:until L scans for leaks\n:save-display -\nL\n:until scan 1\n"
                                ":save-display -\n")
         check("scan 1" in screen, screen)
         check_equal(status(program.pid, "TracerPid"), "0", "its tracer")

@@ -276,7 +276,7 @@ def _():
     _, rep = report(["/bin/true"])
     check(rep["memory"] is None or rep["memory"]["failed"] is None, "memory %s" % rep["memory"])
     # The shell was seen, the image after exec was not: one's figures are not reported for the other.
-    _, rep = report(["sh", "-c", "sleep 0.6; exec /bin/true"])
+    _, rep = report(["sh", "-c", "sleep 0.4; exec /bin/true"])
     check_equal(rep["memory"], None, "memory of another image")
 
 

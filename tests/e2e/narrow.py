@@ -130,9 +130,10 @@ def _():
 
 @case("32-bit: what a program starts after it was attached to, of both classes: the loader says nothing")
 def _():
-    runs = "import subprocess, sys; sys.stdin.readline(); print(subprocess.run(sys.argv[1:]).returncode, flush=True)"
+    runs = "import subprocess, sys; print('up', flush=True); sys.stdin.readline(); print(subprocess.run(sys.argv[1:]).returncode, flush=True)"
     program = subprocess.Popen([sys.executable, "-c", runs, narrow("mixed"), "2", target("mixed"), narrow("mixed")],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check_equal(program.stdout.readline(), b"up\n", "a program that has started")
     viewer = subprocess.Popen([HEAPTOP, "--no-config", "-b", "-d", "0.1", "-a", str(program.pid)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:

@@ -374,8 +374,10 @@ def no_room():
 
 def launch_page(pid):
     """The file of the launch's first segment, of which its processes map a page, as they see it."""
-    with open("/proc/%d/maps" % pid, encoding="utf-8") as f:
-        found = [line.split()[0] for line in f if " r--s " in line and "/heaptop-" in line]
+    def mappings():
+        with open("/proc/%d/maps" % pid, encoding="utf-8") as f:
+            return [line.split()[0] for line in f if " r--s " in line and "/heaptop-" in line]
+    found = wait_for(mappings, "the launch's page, once the library has started")
     check_equal(len(found), 1, "mappings of the launch's page")
     start, end = (int(word, 16) for word in found[0].split("-"))
     return os.stat("/proc/%d/map_files/%x-%x" % (pid, start, end))

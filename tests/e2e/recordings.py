@@ -294,9 +294,8 @@ def service():
     wait_for(lambda: os.path.exists(path), "the file")
     asking.ask("keep 20")
     check_equal(asking.end(), b"", "what the program says")
-    wait_for(lambda: read_status(file=path).returncode == 0 and kept(read(file=path)) == 20,
-             "the blocks in the file, with names")
-    check_equal(read(file=path)["process"]["state"], "exited", "state")
+    wait_for(lambda: read_status(file=path).returncode == 0 and kept(read(file=path)) == 20 and
+             read(file=path)["process"]["state"] == "exited", "the blocks in the file, with names, and the end")
     again = Asked(HEAPTOP_RECORD=os.path.join(scratch, "again.rec"))
     again.ask("keep 7")
     path = os.path.join(scratch, "again.rec")

@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 
-from proving import HEAPTOP, LIBRARY, Failure, environment, run, scratch
+from proving import HEAPTOP, LIBRARY, Failure, environment, run, scratch, segments
 
 
 def account(text):
@@ -68,15 +68,20 @@ class Waiting(Fed):
 
 
 def relatives(process):
-    """Other processes of the same program: copies, or what made them. They end with their viewer, soon."""
+    """Other processes of the same program that this test has started: copies, or what made them. They end with their
+    viewer, soon."""
     exe = os.readlink("/proc/%d/exe" % process.pid)
+    ours = os.fsencode("HEAPTOP_DIR=" + segments)  # other tests run the same programs
     until = time.monotonic() + 20
     while True:
         found_now = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if int(pid) != process.pid and os.readlink("/proc/%s/exe" % pid) == exe:
-                    found_now.append(pid)
+                if int(pid) == process.pid or os.readlink("/proc/%s/exe" % pid) != exe:
+                    continue
+                with open("/proc/%s/environ" % pid, "rb") as f:
+                    if ours in f.read().split(b"\0"):
+                        found_now.append(pid)
             except OSError:
                 pass
         if not found_now or time.monotonic() > until:

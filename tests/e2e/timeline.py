@@ -12,6 +12,7 @@ from proving import HEAPTOP, case, check, check_equal, environment, run_cases, s
 LIMIT_S = 60
 SCRIPT = """:size 120x30
 :until 1,000
+:until asked_keep
 :save-display %(scratch)s/begun
 :until 6,000
 :save-display %(scratch)s/spiked

@@ -12,6 +12,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,16 +40,21 @@ static void look(long rc)
 		__atomic_fetch_add(&cut_short, 1, __ATOMIC_RELAXED);
 }
 
-static void wait_epoll(void)
+static int epoll;
+
+static bool epoll_begin(void)
 {
-	static __thread int fd = -1;
 	struct epoll_event e = { .events = EPOLLIN };
 
-	if (fd < 0) {
-		fd = epoll_create1(0);
-		epoll_ctl(fd, EPOLL_CTL_ADD, eventfd(0, 0), &e);
-	}
-	look(epoll_wait(fd, &e, 1, WAIT_NS / 1000000));
+	epoll = epoll_create1(0);
+	return epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(0, 0), &e) == 0;
+}
+
+static void wait_epoll(void)
+{
+	struct epoll_event e;
+
+	look(epoll_wait(epoll, &e, 1, WAIT_NS / 1000000));
 }
 
 static void wait_signal(void)
@@ -173,7 +179,8 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	semaphore = semget(IPC_PRIVATE, 1, 0600);
-	if (semaphore < 0 || pipe(ask) != 0 || pipe(answer) != 0)
+	/* All descriptors are there when it says "ready". */
+	if (semaphore < 0 || pipe(ask) != 0 || pipe(answer) != 0 || !epoll_begin())
 		return 2;
 	for (size_t i = 0; i < STEPS; i++)
 		pthread_create(&thread[i], NULL, run, &steps[i]);
