@@ -516,6 +516,31 @@ const struct map_ranges *session_inherited(const struct session *s)
 	return &s->inherited.ranges;
 }
 
+/* What the segment holds now. */
+static int account_read(struct session *s)
+{
+	int rc = read_totals(s->segment, &s->totals);
+
+	if (rc == 0)
+		rc = site_table_load(&s->sites, s->segment, s->totals.sites);
+	if (rc != 0)
+		return rc;
+	sites_register(s);
+	mapped_read(&s->mapped, s->segment, s->registration, &s->totals, &s->input);
+	stack_registration_collect(s->registration, true);
+	return 0;
+}
+
+/* Whether the process still runs. If it ended after the account was read, that is read again: now
+ * it is final. */
+static int account_of_end(struct session *s)
+{
+	bool alive = session_alive(s);
+
+	liveness(s, s->totals.state);
+	return alive && !session_alive(s) ? account_read(s) : 0;
+}
+
 struct snapshot *session_tick(struct session *s)
 {
 	const struct read_totals *totals = &s->totals;
@@ -525,21 +550,18 @@ struct snapshot *session_tick(struct session *s)
 
 	*in = (struct model_input){ .now_ns = now_of(s) };
 	identity_refresh(s);
-	rc = read_totals(s->segment, &s->totals);
-	if (rc == 0)
-		rc = site_table_load(&s->sites, s->segment, totals->sites);
+	rc = account_read(s);
+	if (rc == 0) {
+		if (s->far)
+			process_figures_far(&s->figures, s->far);
+		else if (session_alive(s))
+			process_figures_read(&s->figures, s->pid);
+		rc = account_of_end(s);
+	}
 	if (rc != 0) {
 		errno = -rc;
 		return NULL;
 	}
-	sites_register(s);
-	mapped_read(&s->mapped, s->segment, s->registration, totals, in);
-	stack_registration_collect(s->registration, true);
-	if (s->far)
-		process_figures_far(&s->figures, s->far);
-	else if (session_alive(s))
-		process_figures_read(&s->figures, s->pid);
-	liveness(s, totals->state);
 	inherit(s);
 	if (!s->stopped)
 		s->stopped = liveness_report(s->segment, totals->state);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include "src/session/process_figures.h"
 #include "src/util/clock.h"
 #include "tests/unit/session_fixture.h"
 
@@ -254,6 +255,35 @@ TEST(gone)
 	}
 }
 
+static bool ends_meanwhile; /* the program, while a tick is read */
+
+void __real_process_figures_read(struct process_figures *f, pid_t pid);
+void __wrap_process_figures_read(struct process_figures *f, pid_t pid);
+
+void __wrap_process_figures_read(struct process_figures *f, pid_t pid)
+{
+	__real_process_figures_read(f, pid);
+	if (!ends_meanwhile)
+		return;
+	thread_at(&made.s, 1)->unknown_frees += 7;
+	made.s.header->state = HT_STATE_EXITED;
+}
+
+TEST(what_ends_while_it_is_read_is_shown_as_it_ended)
+{
+	struct snapshot *s;
+
+	begin(PID_NONE, HT_STATE_RUNNING);
+	ends_meanwhile = true;
+	s = tick();
+	ends_meanwhile = false;
+	CHECK_INT(s->state, SNAP_EXITED);
+	CHECK(s->notice == NULL);
+	CHECK_INT(s->totals.unknown_frees, 7);
+	snapshot_unref(s);
+	end();
+}
+
 /* The pid was given to another process since. */
 TEST(pid_of_another)
 {
@@ -462,6 +492,7 @@ int main(void)
 	RUN(starting);
 	RUN(starting_unnamed);
 	RUN(gone);
+	RUN(what_ends_while_it_is_read_is_shown_as_it_ended);
 	RUN(pid_of_another);
 	RUN(ended);
 	RUN(usage);
