@@ -56,7 +56,7 @@ def killed():
         text = run([HEAPTOP, "--report", "-r", path, "-s", "atpeak"]).stdout.decode()
         check("\nat the peak, " in text, text)
         check(text.index("spike (") < text.index("base (") < text.index("sites, by atpeak"), text)
-        frame = run([HEAPTOP, "-b", "-n", "1", "-r", path, "-s", "atpeak"]).stdout.decode()
+        frame = run([HEAPTOP, "-b", "-n", "1", "-d", "60", "-r", path, "-s", "atpeak"]).stdout.decode()
         check(" AT-PEAK " in frame and " 488.3k spike" in frame, frame)
         text = run([HEAPTOP, "--format", "json", "-r", path, "-F", "atpeak>200k"]).stdout.decode()
         check('"spike"' in text and '"base"' not in text, text)

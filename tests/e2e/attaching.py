@@ -17,6 +17,7 @@ import struct
 import subprocess
 import termios
 
+from deadline import stat
 from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, frames_of, need, run, run_cases,
                      scratch, segment_files, segments, sites_named, target, total, wait_for)
 
@@ -453,10 +454,11 @@ def chosen():
         os.write(master, b"/e2e-chosen")
         read_until(master, b"e2e-chosen_")
         os.write(master, b"\r\r")
-        done = False
-        while not done:
+        said = b""
+        while b"LIVE" not in said:
             asked.ask("turn 1")
-            done = select.select([master], [], [], 0.01)[0] and b"LIVE" in os.read(master, 65536)
+            if select.select([master], [], [], 0.01)[0]:
+                said += os.read(master, 65536)
         os.write(master, b"q")
         read_until(master, b"stays recorded")
     finally:
@@ -600,8 +602,7 @@ def time_of_start():
     trace, most = os.path.join(scratch, "sleeps"), 0.3
     with subprocess.Popen([target("vforks")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
         check_equal(process.stdout.readline(), b"waits\n", "the program")
-        with open("/proc/%d/stat" % process.pid, encoding="ascii", errors="replace") as f:
-            check_equal(f.read().rpartition(")")[2].split()[0], "D", "its state")
+        wait_for(lambda: stat("/proc/%d/stat" % process.pid)[0] == "D", "its sleep")
         done = run([need("strace"), "-f", "--seccomp-bpf", "-qq", "-o", trace, "-e", "trace=clock_nanosleep", HEAPTOP, "-b", "-n", "1",
                     "--attach-timeout", str(most), "-a", str(process.pid)])
         check_equal(done.returncode, 0, done.stderr)

@@ -38,7 +38,7 @@ def state_of(pid):
 
 @case("a program that ends on the screen is scanned at its last instant, and L shows the result")
 def on_screen():
-    status, screen, errors = play(":until %s\n:save-display -\nL\n:until exit scan\n:save-display -\nq\n" % ENDS,
+    status, screen, errors = play(":until %s\n:save-display -\n:until exited 3\nL\n:until this is its exit scan\n:save-display -\nq\n" % ENDS,
                                   target("exit_matrix"), "list", "exit")
     check_equal((status, errors), (3, ""), "status and errors")
     check("definite 48 bytes in 1 block; F9 shows them" in screen, screen)

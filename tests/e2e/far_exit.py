@@ -39,7 +39,9 @@ class Served:
 def has_copy(pid):
     folder = "/proc/%d/fd/" % pid
     try:
-        return any("heaptop.far-" in os.readlink(folder + name) for name in os.listdir(folder))
+        # Unlinked once the first answer is there, so that the agent knows its desk.
+        return any("heaptop.far-" in path and path.endswith(" (deleted)")
+                   for path in (os.readlink(folder + name) for name in os.listdir(folder)))
     except FileNotFoundError:  # one that was closed meanwhile
         return False
 
@@ -79,8 +81,8 @@ def screen():
     for options, words in (((), "exit scan"), (("--no-exit-scan",), "ended without a leak scan")):
         with Served("steer:unix:", target("leaks"), "wait") as s:
             with open(keys, "w", encoding="ascii") as f:
-                f.write(":size 160x50\n:until LIVE\n:save-display %s/live\n:until exited\n:wait 3\nTab\nTab\nTab\nTab\nTab\n"
-                        ":wait 3\n:save-display -\n" % scratch)
+                f.write(":size 160x50\n:until LIVE\n:save-display %s/live\n:until exited\nTab\nTab\nTab\nTab\nTab\n"
+                        ":until %s\n:save-display -\n" % (scratch, words))
             live = os.path.join(scratch, "live")
             if os.path.exists(live):
                 os.unlink(live)

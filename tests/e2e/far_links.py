@@ -51,7 +51,7 @@ def slow():
 def dead():
     gone = os.path.join(scratch, "gone")
     with leaks() as p:
-        shown = played(":save-display %s\n:until no answer from\n" % gone, *via("--dead-file", gone), "-a", str(p.pid),
+        shown = played(":until main\n:save-display %s\n:until no answer from\n" % gone, *via("--dead-file", gone), "-a", str(p.pid),
                        "--no-fetch")
         check("these are the last figures" in shown and "main" in shown, shown)
 
@@ -60,7 +60,7 @@ def dead():
 def ended():
     now = os.path.join(scratch, "now")
     with leaks() as p:
-        shown = played(":save-display %s\n:until connection lost at\n" % now, *via("--cut-file", now), "-a", str(p.pid),
+        shown = played(":until main\n:save-display %s\n:until connection lost at\n" % now, *via("--cut-file", now), "-a", str(p.pid),
                           "--no-fetch")
         check("these are the last figures" in shown and "main" in shown, shown)
 

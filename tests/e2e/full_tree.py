@@ -113,7 +113,7 @@ def refused(path):
 def remembered():
     times = {}
     for repeats in (1, 400):
-        run([HEAPTOP, "--report", "-o", "/dev/null", "--", PROGRAM, str(STACKS), str(repeats), "1", "abort"],
+        run([HEAPTOP, "--report", "-o", "/dev/null", "--", PROGRAM, str(STACKS), "%03d" % repeats, "1", "abort"],
             preexec=small_and_fixed)
         path = segment_files()[0]
         times[repeats] = refused(path)

@@ -16,7 +16,7 @@ def growers():
     script, screen = (os.path.join(scratch, name) for name in ("script", "screen"))
     with open(script, "w", encoding="utf-8") as f:
         # The Leaks say when it is known what lasts: of the worst, in the pane below.
-        f.write(":size 160x40\n:until BLOCKS\n:wait 14\nF9\n:until 2 sites growing\n:until old stay\n"
+        f.write(":size 160x40\n:until BLOCKS\n:wait 14\nF9\n:until old stay\n:until 2 sites growing\n"
                 ":save-display %s.4\nS-Tab S-Tab S-Tab S-Tab S-Tab\n"
                 "}\n:save-display %s.1\n}\n:save-display %s.2\n}\n:save-display %s.3\n"
                 "F9 L\n:until definite\n/\n:type queue\nEnter\n:until could reach all\n:save-display %s.5\n"

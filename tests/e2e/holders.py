@@ -160,7 +160,7 @@ def sort():
         said = done.stdout.decode() + done.stderr.decode()
         path = os.path.join(scratch, "keys")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(":size 220x30\nL\n:until scan 1\n:wait 2\nTab Tab Tab\n:until RETAINED\n:save-display -\n")
+            f.write(":size 220x30\nL\n:until scan 1\n:wait 2\nTab Tab Tab\n:until RETAINED\n:until holders.cc:54\n:save-display -\n")
         screen = run([HEAPTOP, "-d", "0.1", "-s", "retained", "--script", path, "-a", str(program.pid)]).stdout.decode()
     listed = said[said.index("call sites, by retained"):]
     # The map itself, which holds its nodes; then these, and not the most bytes, which the strings have.

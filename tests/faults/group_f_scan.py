@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from rows import limit, row, run_rows, times
-from proving import HEAPTOP, check, check_equal, environment, report, target
+from proving import HEAPTOP, check, check_equal, environment, report, target, wait_for
 from scanning import Waiting, account, attached, blocked, relatives, rss, zombies
 
 WAYS = ("never", "always")  # of copying
@@ -53,12 +53,21 @@ def planted():
         check_equal(leaks["possible"]["blocks"], 0, "possible of " + command[0])
 
 
+def blocked_at_rest(pid):
+    """What is blocked once all threads wait: the one in sigtimedwait has its signal unblocked there."""
+    def twice():
+        first = blocked(pid)
+        time.sleep(0.05)
+        return first if blocked(pid) == first else None
+    return wait_for(twice, "threads at rest")
+
+
 @row("F15", "a viewer that is killed in the middle of a scan leaves its program stopped, or wrong")
 def killed():
     rng = random.Random(1)
     with Waiting(target("leak_server")) as program:
         pid = program.process.pid
-        before = blocked(pid)
+        before = blocked_at_rest(pid)
         for i in range(times(20, 1000)):
             viewer = subprocess.Popen([HEAPTOP, "--leak-check", "--leak-copy", WAYS[i % 2], "-a", str(pid)],
                                       env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -66,7 +75,7 @@ def killed():
             viewer.kill()
             viewer.wait()
         untraced(pid)
-        check_equal(blocked(pid), before, "signals that are blocked")
+        wait_for(lambda: blocked(pid) == before, "the signals that are blocked, as they were")
         check_equal(relatives(program.process), [], "processes left behind")
         _, leaks = attached(pid, "--leak-copy", "always")
         check_equal((leaks["definite"]["blocks"], leaks["how"]), (0, HOW["always"]), "definite, how")

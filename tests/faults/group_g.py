@@ -78,7 +78,7 @@ def forked_detached():
         begin(pids[0])
         program.goes_on(20)
         end(pids[0])
-        program.page.write(phase=2, arrived=0)
+        program.page.write(arrived=0, phase=2)
         for pid in workers(program, 3):
             check_image(same.image, pid)
 

@@ -352,6 +352,11 @@ def start_sort_filter_freeze():
         s.close()
 
 
+def last_output(seen):
+    """The last line that the program has written to the Output view."""
+    return next((line for line in reversed(seen.text) if " s  cache " in line), None)
+
+
 def every_view_is_painted():
     s = Watch("-d", "100ms")
     try:
@@ -361,6 +366,9 @@ def every_view_is_painted():
                             ("\r", r"STACK, \d+"), ("\x1b", "1LIVE"), ("?", "Moving"), ("q", "1LIVE"), ("p", "2STATE")):
             s.type(keys)
             s.wait_text(shows)
+            if "Output" in shows:  # another line of the program may come at any time but right after one
+                last = last_output(s.settled())
+                s.wait(lambda seen, last=last: last_output(seen) not in (None, last), "another line of the program")
             check_painted(s)
         s.press("Q")
         s.end()

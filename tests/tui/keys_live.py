@@ -94,7 +94,7 @@ def play(keys, args, still, steps):
                     check_painted(s, (-3, -2, -1))
             if s.child.poll() is None:
                 s.child.send_signal(signal.SIGTERM)
-                s.end()
+            s.end()  # reads the last that it wrote, too
             found = [open(f, "rb").read().decode(errors="replace") for f in glob.glob(report + "*")]
             assert not found and not SANITIZER.search(s.seen), found or s.seen[-2000:]
             assert s.child.returncode >= 0, "ended by signal %d" % -s.child.returncode

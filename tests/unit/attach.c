@@ -13,7 +13,7 @@
 #include "src/util/clock.h"
 #include "tests/unit/attach_fixture.h"
 
-#define SHORT_NS  UINT64_C(50000000)
+#define SHORT_NS  UINT64_C(1000000000)
 #define STEPS_MAX 2000
 #define STEPS	  200
 #define CYCLES	  5
@@ -63,6 +63,7 @@ static void *wait_and_go_on(void *ctx)
 /* In a constructor: the other thread must go on. */
 static void await_other(void)
 {
+	shared->argument[0] = 1;
 	while (!shared->stop) {
 		unsigned long before = shared->rounds;
 
@@ -341,6 +342,8 @@ TEST(a_constructor_that_waits_for_a_thread_gets_what_it_waits_for)
 	pid_t pid = start(in_constructor);
 
 	CHECK(await_rounds(10));
+	for (unsigned i = 0; i < 10000 && shared->argument[0] != 1; i++)
+		poll(NULL, 0, 1); /* the constructor holds the loader's lock then */
 	CHECK_INT(begin_within(pid, SHORT_NS, "segment"), -ETIMEDOUT);
 	CHECK(strstr(message, "loader") != NULL);
 	CHECK(await_rounds(100));

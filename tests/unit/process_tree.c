@@ -125,21 +125,47 @@ TEST(exec)
 	end();
 }
 
+#define PF_EXITING 4u /* <linux/sched.h> */
+
+/* A thread that was joined is listed until it has gone. */
+static bool is_thread(const char *id)
+{
+	char path[64], line[512] = "";
+	const char *rest;
+	unsigned flags = PF_EXITING;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", id);
+	f = fopen(path, "r");
+	if (f && fgets(line, sizeof(line), f) && (rest = strrchr(line, ')')) != NULL)
+		(void)sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %u", &flags);
+	if (f)
+		fclose(f);
+	return !(flags & PF_EXITING);
+}
+
+static bool is_entry(const char *name)
+{
+	return name[0] != '.';
+}
+
+static unsigned entries(const char *folder, bool (*counts)(const char *name))
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	unsigned count = 0;
+
+	while (d && (e = readdir(d)))
+		count += is_entry(e->d_name) && counts(e->d_name);
+	if (d)
+		closedir(d);
+	return count;
+}
+
 /* What this process holds: its descriptors and threads. */
 static unsigned held(void)
 {
-	static const char *const dirs[] = { "/proc/self/fd", "/proc/self/task" };
-	unsigned count = 0;
-
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		DIR *d = opendir(dirs[i]);
-
-		while (d && readdir(d))
-			count++;
-		if (d)
-			closedir(d);
-	}
-	return count;
+	return entries("/proc/self/fd", is_entry) + entries("/proc/self/task", is_thread);
 }
 
 #define IMAGES 80u /* more than a watch keeps */

@@ -103,7 +103,8 @@ static bool stop_settled(struct trace_stop *s, pid_t pid, const struct trace_rem
 	char message[TRACE_MESSAGE_MAX];
 
 	while (clock_monotonic_ns() < until && trace_stop(s, pid, "attached to", message) == 0) {
-		if (!trace_remote_is_underway(c, i, &s->thread[0]))
+		/* A signal of its own may come first. */
+		if (s->whole && s->thread[0].held && !trace_remote_is_underway(c, i, &s->thread[0]))
 			return true;
 		trace_stop_release(s);
 		nanosleep(&pause, NULL);

@@ -31,6 +31,7 @@ int main(int argc, char **argv)
 		witness_need(pthread_create(&t, NULL, run, NULL) == 0, "no thread");
 		pthread_join(t, NULL);
 	}
+	witness_threads(1);
 	witness_print("ended");
 	return 0;
 }

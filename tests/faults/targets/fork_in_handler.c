@@ -43,7 +43,11 @@ static void recorder_find(void)
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *u = context;
+#ifdef __aarch64__
+	unsigned long pc = u->uc_mcontext.pc;
+#else
 	unsigned long pc = (unsigned long)u->uc_mcontext.gregs[REG_RIP];
+#endif
 	int status;
 	pid_t pid;
 

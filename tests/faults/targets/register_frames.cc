@@ -84,6 +84,7 @@ int main(int argc, char **argv)
 		pthread_create(&t[i], nullptr, i < REGISTERING ? register_and_call : throw_and_catch, nullptr);
 	for (pthread_t each : t)
 		pthread_join(each, nullptr);
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }

@@ -15,6 +15,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef __aarch64__
+#define NATIVE AUDIT_ARCH_AARCH64
+#else
+#define NATIVE AUDIT_ARCH_X86_64
+#endif
 #define REFUSED(call)                                                                              \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, outcome)
 
@@ -24,7 +29,7 @@ int main(int argc, char *argv[])
 								: SECCOMP_RET_ERRNO | EPERM;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		REFUSED(ptrace),

@@ -242,6 +242,7 @@ int main(int argc, char **argv)
 			(void *)(i + 1 + 1000 * strtoul(argv[2], nullptr, 10)));
 	for (pthread_t each : t)
 		pthread_join(each, nullptr);
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }
