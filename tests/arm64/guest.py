@@ -5,20 +5,22 @@
     guest.py DIR WORK SCRIPT [SECONDS]
 
 DIR is what tests/arm64/root.sh made; ARM64_KERNEL=16k takes the kernel of DIR/16k, whose pages are
-of 16 KB. WORK, a directory, is /w in the machine; SCRIPT, a path in it, is
-run by sh as root. All that it prints is printed here; the exit status is the script's, 124 after
-SECONDS (default 900), 125 if the machine did not start."""
+of 16 KB, and ARM64_PORT=OURS:ITS leads from a port of 127.0.0.1 to one of the machine's. WORK, a
+directory, is /w in the machine; SCRIPT, a path in it, is run by sh as root. All that it prints is
+printed here; the exit status is the script's, 124 after SECONDS (default 900), 125 if the machine
+did not start."""
 
 import lzma
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 # In the order of their loading; what a kernel has built in is no file.
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk",
-           "crc32c_generic", "libcrc32c", "crc16", "mbcache", "jbd2", "ext4"]
+           "failover", "net_failover", "virtio_net", "crc32c_generic", "libcrc32c", "crc16", "mbcache", "jbd2", "ext4"]
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /dev /proc /new
 /bin/busybox mount -t devtmpfs dev /dev
@@ -39,9 +41,13 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8
 /bin/busybox ln -sf /proc/self/fd /dev/fd
 /bin/busybox mount -t ext4 /dev/vdb /w
 echo 0 > /proc/sys/kernel/printk
-[ -e /bin/sh ] || /bin/busybox ln -s /bin/busybox /bin/sh
+echo 1 > /proc/sys/vm/overcommit_memory
+echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
+[ -e /bin/sh ] || /bin/busybox ln -s bash /bin/sh
+[ -e /usr/bin/cc ] || /bin/busybox ln -s gcc /usr/bin/cc
 [ -e /usr/bin/awk ] || /bin/busybox ln -s /bin/busybox /usr/bin/awk
 /bin/busybox ifconfig lo 127.0.0.1 up
+/bin/busybox ifconfig eth0 10.0.2.15 up 2>/dev/null
 echo "%s begin"
 cd /w
 sh /w/SCRIPT </dev/null
@@ -82,7 +88,8 @@ def root_image(where):
         f.write(SECOND % (MARK, MARK))
     os.chmod(init, 0o755)
     if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(__file__):
-        image(path, root, 1400)
+        image(path + ".new", root, 1600)
+        os.replace(path + ".new", path)  # another machine may be using the old one
     return path
 
 
@@ -117,6 +124,14 @@ def initramfs(where, path):
     return os.path.join(kernel, "boot", "vmlinuz-" + release)
 
 
+def network():
+    """None, or the one port of ours that leads in."""
+    ports = os.environ.get("ARM64_PORT")
+    if not ports:
+        return "none"
+    return "user,model=virtio-net-pci,restrict=on,hostfwd=tcp:127.0.0.1:%s-10.0.2.15:%s" % tuple(ports.split(":"))
+
+
 def main(where, work, script, seconds="900"):
     with tempfile.TemporaryDirectory(prefix="heaptop-arm64-", dir=os.environ.get("TMPDIR", "/var/tmp")) as tmp:
         initrd, disk = os.path.join(tmp, "initrd"), os.path.join(tmp, "work.img")
@@ -125,7 +140,7 @@ def main(where, work, script, seconds="900"):
             f.write("exec sh /w/%s\n" % script)
         image(disk, work, 600)
         command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2",
-                   "-m", "3G", "-nic", "none", "-nographic", "-no-reboot", "-kernel", kernel, "-initrd",
+                   "-m", "3G", "-nic", network(), "-nographic", "-no-reboot", "-kernel", kernel, "-initrd",
                    initrd, "-append", "console=ttyAMA0 quiet panic=-1",
                    "-drive", "if=none,id=a,format=raw,snapshot=on,file=" + root_image(where),
                    "-device", "virtio-blk-pci,drive=a",
@@ -139,6 +154,7 @@ def watch(command, seconds):
     with subprocess.Popen(["timeout", "-k", "5", str(seconds)] + command, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace") as machine:
+        signal.signal(signal.SIGTERM, lambda *_: machine.terminate())
         inside, before, status = False, [], None
         for line in machine.stdout:
             line = line.rstrip("\r\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """make soak-arm64: the tests that do not depend on x86-64, run by the tests' own scripts on an emulated
-arm64 machine.
+arm64 machine; and a program there that is seen from this one (desk.py).
 
     ARM64=DIR B=build-aarch64-linux-gnu tests/arm64/soak.py [WORD...]
 
@@ -32,8 +32,8 @@ TESTS = {
     "sparse": ("tests/e2e/leaks_sparse.py", []),
     "two": ("tests/e2e/leaks_two.py", []),
     "children": ("tests/e2e/leaks_children.py", []),
-    "forks": ("tests/faults/group_c.py", ["C1", "C1b", "C2", "C3", "C3a", "C3b", "C3c", "C4", "C5", "C7", "C16",
-                                          "C6", "C6a"]),
+    "forks": ("tests/faults/group_c.py", ["C1", "C1b", "C2", "C3", "C3b", "C3c", "C4", "C5", "C7", "C16", "C6",
+                                          "C6a"]),  # C3a is about attaching, which is x86-64's
     "programs": ("tests/arm64/programs.py", []),
 }
 
@@ -57,7 +57,7 @@ def assemble(work):
     for name in ("tests/e2e", "tests/targets", "tests/arm64", "tests/faults"):
         shutil.copytree(name, os.path.join(work, name), ignore=shutil.ignore_patterns("__pycache__"))
     for pattern in ("heaptop", "libheaptop.so", "demo", "tests/targets/*", "tests/targets/plugin/*.so",
-                    "tests/faults/targets/*", "tests/arm64/*", "tests/unit/*"):
+                    "tests/faults/targets/*", "tests/faults/tools/*", "tests/arm64/*", "tests/unit/*"):
         for path in glob.glob(os.path.join(B, pattern)):
             if os.path.isfile(path) and not path.endswith((".o", ".d", ".ci", ".su")):
                 put(path, os.path.join(work, path))
@@ -96,6 +96,9 @@ def main(wanted):
                 done = subprocess.run([os.path.join(HERE, "guest.py"), where, work, "soak.sh", str(SECONDS)],
                                       env={**os.environ, "ARM64_KERNEL": kernel}, check=False)
                 status = status or done.returncode
+        if not wanted or "desk" in wanted:
+            print("# desk", flush=True)
+            status = subprocess.run([os.path.join(HERE, "desk.py")], check=False).returncode or status
         return status
 
 
