@@ -55,6 +55,14 @@ def counts():
         check("main" in frames_of(site) or "start_thread" in frames_of(site), "a stack that ends early")
 
 
+@case("without the right to trace: one line says that the library cannot help here")
+def untraceable():
+    refused = os.path.join(B, "tests/faults/targets/untraceable")
+    done = run([refused, "refuse", HEAPTOP, "--leak-check", "--", target("leaks"), "list", "10"])
+    said = (done.stdout + done.stderr).decode()
+    check("its library helps with scans on x86-64 only" in said, said)
+
+
 @case("gcc and its children")
 def compiler():
     source = os.path.join(scratch, "a.c")

@@ -26,7 +26,6 @@ TESTS = {
     "unwinder": ("tests/e2e/unwinder.py", ["python3", "perl", "ls", "sqlite3", "C API", "C++", "longjmp",
                                            "threads", "libraries"]),  # libunwind crashes in "handlers on ..."
     "leaks": ("tests/e2e/leaks.py", []),
-    "helped": ("tests/e2e/leaks_helped.py", []),
     "live": ("tests/e2e/leaks_live.py", []),
     "shared": ("tests/e2e/leaks_shared.py", []),
     "sparse": ("tests/e2e/leaks_sparse.py", []),
