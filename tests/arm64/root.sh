@@ -24,6 +24,9 @@ programs=python3,perl,gcc,busybox-static,bash,coreutils,sqlite3,redis-server,pro
 # A kernel with pages of 16 KB, which the suite of the programs may lack. Without it that test is skipped.
 [ -d "$dir/16k/boot" ] || mmdebstrap --variant=extract --architectures=arm64 \
 	--include=linux-image-arm64-16k "${SUITE_16K:-trixie}" "$dir/16k" || rm -rf "$dir/16k"
+# Absolute links lead out of the root: the linker would take the static libtinfo beside the shared libncursesw.
+find "$dir/root/usr/lib/aarch64-linux-gnu" -maxdepth 1 -type l -lname '/*' |
+	while read -r link; do ln -sfn "../../..$(readlink "$link")" "$link"; done
 # Its own libc would be found before the root's.
 rm -rf "$dir/cross/usr/aarch64-linux-gnu/lib" "$dir/cross/usr/aarch64-linux-gnu/include"
 
