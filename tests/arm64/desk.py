@@ -128,6 +128,7 @@ def main(heaptop=os.path.join(ROOT, "build/heaptop")):
                 good = compare(live, leaks, json.loads(said["LIVE"]), json.loads(said["LEAKS"]))
             finally:
                 machine.terminate()
+                machine.communicate()
     return not good
 
 

@@ -28,8 +28,9 @@ TESTS = {
     "leaks": ("tests/e2e/leaks.py", []),
     "live": ("tests/e2e/leaks_live.py", []),
     "shared": ("tests/e2e/leaks_shared.py", []),
-    "sparse": ("tests/e2e/leaks_sparse.py", []),
-    "two": ("tests/e2e/leaks_two.py", []),
+    # Without copies of the program, which are x86-64's.
+    "sparse": ("tests/e2e/leaks_sparse.py", ["so it is where", "SIGTERM", "on the screen"]),
+    "two": ("tests/e2e/leaks_two.py", ["a scan waits", "Esc ends the waiting"]),
     "children": ("tests/e2e/leaks_children.py", []),
     "forks": ("tests/faults/group_c.py", ["C1", "C1b", "C2", "C3", "C3b", "C3c", "C4", "C5", "C7", "C16", "C6",
                                           "C6a"]),  # C3a is about attaching, which is x86-64's

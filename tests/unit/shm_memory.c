@@ -317,11 +317,16 @@ TEST(starts_without_memory)
 	fixture_in_child(starts_when_full);
 }
 
+static uint64_t machine_page(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static bool is_populated(const struct segment *s, uint64_t at)
 {
 	unsigned char there = 0;
 
-	CHECK_INT(mincore(segment_at(s, at & ~UINT64_C(4095)), 1, &there), 0);
+	CHECK_INT(mincore(segment_at(s, at & ~(machine_page() - 1)), 1, &there), 0);
 	return there & 1;
 }
 
@@ -329,7 +334,7 @@ static bool is_populated(const struct segment *s, uint64_t at)
  * needs no more than the kernel can populate. */
 static void pages_of_all_sizes(void)
 {
-	for (uint32_t page = 4096; page <= HT_COMMIT_BYTES; page *= 4) {
+	for (uint32_t page = (uint32_t)machine_page(); page <= HT_COMMIT_BYTES; page *= 4) {
 		struct fixture f = on_tmpfs("64m");
 		uint64_t at = f.s.header->region[HT_REGION_NODES].offset;
 		uint64_t far = f.s.header->region[HT_REGION_LIVE].offset + 3 * HT_COMMIT_BYTES;
@@ -339,7 +344,7 @@ static void pages_of_all_sizes(void)
 		CHECK_INT(commit_pages(&f.s, far + page + 100, 1), 0);
 		CHECK(is_populated(&f.s, far + page) && is_populated(&f.s, far + 2 * page - 1));
 		CHECK(!is_populated(&f.s, far) && !is_populated(&f.s, far + 2 * page));
-		for (uint64_t end = 4097; end <= HT_COMMIT_BYTES; end += 4096) {
+		for (uint64_t end = machine_page() + 1; end <= HT_COMMIT_BYTES; end += 4096) {
 			CHECK_INT(commit_range(&f.s, at, end), 0);
 			CHECK_INT(commit_reach(&f.s, at) % page, 0);
 			CHECK(commit_reach(&f.s, at) >= end);
