@@ -86,9 +86,7 @@ static void ages_draw(
 		age_draw(&d->age[i - 1], y, x, cells);
 	else
 		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM,
-			ui->shown && ui->shown->host ? "not sent by the other machine"
-			: ui->detail.has_histograms  ? "counting live blocks"
-						     : "unknown");
+			ui->detail.has_histograms ? "counting live blocks" : "unknown");
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */

@@ -313,9 +313,6 @@ static void sites_draw_empty(const struct ui *ui)
 			? "live blocks by thread are known only for the present: F returns to it"
 		: ui->group.by == GROUP_THREAD && ui->shown->kinds
 			? "threads are counted in the heap only: M shows it, g groups otherwise"
-		: ui->group.by == GROUP_THREAD && ui->shown->host
-			? "live blocks by thread are not sent from another machine: g groups "
-			  "otherwise"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive
 			? "counting live blocks by thread"
 		: ui->shown->nsites

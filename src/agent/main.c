@@ -20,6 +20,7 @@
 #include "src/run/agent_maps.h"
 #include "src/run/agent_processes.h"
 #include "src/run/agent_scans.h"
+#include "src/run/agent_walks.h"
 #include "src/target/target.h"
 #include "src/util/text.h"
 
@@ -41,6 +42,7 @@ struct agent {
 	struct agent_processes processes;
 	struct agent_scans *scans;
 	struct agent_maps *maps;
+	struct agent_walks *walks;
 	struct agent_contents contents;
 };
 
@@ -165,7 +167,8 @@ static int process_open(struct agent *a)
 		a->scans = agent_scans_new();
 	agent_contents_init(&a->contents);
 	a->maps = agent_maps_new();
-	if (!a->maps || (a->steers && !a->scans))
+	a->walks = agent_walks_new();
+	if (!a->maps || !a->walks || (a->steers && !a->scans))
 		return fail(FAILED, "cannot serve", strerror(ENOMEM));
 	rc = agent_images_open(&a->images, a->open, pid);
 	if (rc == 0)
@@ -179,7 +182,8 @@ static int process_open(struct agent *a)
 		.stop = &stopped,
 		.worker = { [FAR_LEAKS] = a->scans ? agent_scans_worker(a->scans) : NULL,
 			[FAR_MAP] = agent_maps_worker(a->maps),
-			[FAR_CONTENTS] = a->scans ? &a->contents.worker : NULL },
+			[FAR_CONTENTS] = a->scans ? &a->contents.worker : NULL,
+			[FAR_WALKS] = agent_walks_worker(a->walks) },
 	};
 	return 0;
 }
@@ -255,6 +259,7 @@ int main(int argc, char *argv[])
 		rc = strcmp(a.where, "-") == 0 ? standard_serve(&a) : socket_serve(&a);
 	agent_scans_free(a.scans);
 	agent_maps_free(a.maps);
+	agent_walks_free(a.walks);
 	agent_contents_free(&a.contents);
 	agent_processes_close(&a.processes);
 	agent_images_close(&a.images);

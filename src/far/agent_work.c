@@ -26,15 +26,12 @@ static int say(struct far_agent_work *w, struct far_channel *line, const struct 
 
 static int refuse(struct far_agent_work *w, struct far_channel *line, const char *why)
 {
-	static const char *const what[FAR_KINDS] = { [FAR_LEAKS] = "no leak scan",
-		[FAR_MAP] = "no memory map",
-		[FAR_CONTENTS] = "no contents of blocks" };
 	struct far_working now = {
 		.kind = w->kind, .number = w->number, .state = FAR_WORK_REFUSED
 	};
 
 	w->runs = false;
-	snprintf(now.why, sizeof(now.why), "%s: %s", what[w->kind], why);
+	snprintf(now.why, sizeof(now.why), "%s: %s", far_kind_none(w->kind), why);
 	return say(w, line, &now);
 }
 

@@ -532,7 +532,7 @@ int far_desk_order(
 {
 	int rc;
 
-	if (kind != FAR_MAP && !d->view[view].moment.agent.steers)
+	if (far_kind_acts(kind) && !d->view[view].moment.agent.steers)
 		return -EPERM;
 	if (d->ended[0])
 		return -EPIPE;

@@ -139,6 +139,21 @@ int far_kind_get(struct bytes_cursor *c, enum far_kind *kind)
 	return checked(c);
 }
 
+bool far_kind_acts(enum far_kind kind)
+{
+	return kind == FAR_LEAKS || kind == FAR_CONTENTS;
+}
+
+const char *far_kind_none(enum far_kind kind)
+{
+	static const char *const none[FAR_KINDS] = { [FAR_LEAKS] = "no leak scan",
+		[FAR_MAP] = "no memory map",
+		[FAR_CONTENTS] = "no contents of blocks",
+		[FAR_WALKS] = "no ages and threads of live blocks" };
+
+	return none[kind];
+}
+
 int far_number_get(struct bytes_cursor *c, unsigned *view)
 {
 	*view = (unsigned)bytes_read_below(c, FAR_VIEWS - 1);

@@ -36,11 +36,11 @@
 
 #define FAR_MAGIC	"heaptop\x1a"
 #define FAR_MAGIC_BYTES 8u
-#define FAR_PROTOCOL	4u
+#define FAR_PROTOCOL	5u
 #define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
 #define FAR_TEXT_MAX	256u /* of a text */
 #define FAR_PIECE_MAX	(256u << 10) /* of a file */
-#define FAR_REQUEST_MAX 256u /* of what work is to do */
+#define FAR_REQUEST_MAX (16u << 10) /* of what work is to do */
 #define FAR_NAMES_MAX	4096u /* of threads */
 #define FAR_NAME_MAX	64u
 #define FAR_VIEWS	8u
@@ -73,6 +73,7 @@ enum far_kind {
 	FAR_LEAKS, /* a leak scan, which stops the program: only if its user allowed that */
 	FAR_MAP, /* the map of its resident memory */
 	FAR_CONTENTS, /* of blocks: only if its user allowed leak scans */
+	FAR_WALKS, /* over the live blocks */
 	FAR_KINDS
 };
 
@@ -86,7 +87,7 @@ struct far_hello {
 	uint64_t view; /* below FAR_VIEWS */
 	bool sends_files;
 	bool exits; /* the program waits at its end for a leak scan, if the desk makes one */
-	bool steers; /* it may act on the program: leak scans, contents of blocks */
+	bool steers; /* it may act on the program: far_kind_acts */
 	char version[FAR_TEXT_MAX], machine[FAR_TEXT_MAX], host[FAR_TEXT_MAX]; /* cleaned */
 };
 
@@ -165,6 +166,10 @@ int far_working_get(struct bytes_cursor *c, struct far_working *s);
 void far_part_put(struct bytes *b, const struct far_part *p);
 int far_part_get(struct bytes_cursor *c, struct far_part *p);
 int far_kind_get(struct bytes_cursor *c, enum far_kind *kind);
+/* Whether work of this kind acts on the program, or shows what is in its memory. */
+bool far_kind_acts(enum far_kind kind);
+/* "no leak scan": what there is none of where it is refused. */
+const char *far_kind_none(enum far_kind kind);
 /* FAR_NEXT and FAR_IMAGE. */
 int far_number_get(struct bytes_cursor *c, unsigned *view);
 void far_choice_put(struct bytes *b, const struct far_choice *o);

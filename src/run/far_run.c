@@ -22,6 +22,7 @@
 
 #define CONNECT_MS 30000 /* without a byte; a password may have to be typed */
 #define TICK_MS	   30000
+#define WALK_NS	   UINT64_C(10000000000) /* for so long a walk that nobody takes is kept */
 
 struct far_run;
 
@@ -50,6 +51,9 @@ struct far_run {
 	bool waits; /* nobody looks at a screen */
 	bool exits; /* the program is scanned for leaks at its end, if the agent has it wait */
 	struct far_contents contents;
+	/* A walk over live blocks, of one process at a time: who asked, and when. */
+	const struct far_run_order *walker;
+	uint64_t walker_ns;
 	char refused[FAR_PEER_MESSAGE + 64]; /* why work has no result */
 	char absent[FAR_PEER_MESSAGE + 64]; /* why a process that was chosen is not shown */
 	char notice[FAR_TEXT_MAX + FAR_PEER_MESSAGE + FAR_OBJECTS_TEXT];
@@ -104,10 +108,25 @@ static int place_make(struct far_run *f, const struct options *o)
 
 /* ---- work there ---- */
 
+/* Each process's session asks for walks; another one's answer is not for it. */
+static bool walk_claim(const struct far_run_order *w)
+{
+	struct far_run *f = w->view->run;
+	uint64_t now = clock_monotonic_ns();
+
+	if (f->walker && f->walker != w && now < f->walker_ns + WALK_NS)
+		return false;
+	f->walker = w;
+	f->walker_ns = now;
+	return true;
+}
+
 static int order_begin(void *ctx, const struct bytes *request)
 {
 	const struct far_run_order *w = ctx;
 
+	if (w->kind == FAR_WALKS && !walk_claim(w))
+		return -EBUSY;
 	return far_desk_order(w->view->run->desk, w->kind, w->view->number, request);
 }
 
@@ -118,13 +137,9 @@ static void order_cancel(void *ctx)
 	far_desk_order_end(w->view->run->desk, w->kind);
 }
 
-static int order_take(void *ctx, int timeout_ms, struct far_working *said,
+static int work_take(const struct far_run_order *w, int timeout_ms, struct far_working *said,
 	struct bytes_cursor *answer, const char **why)
 {
-	static const char *const what[FAR_KINDS] = { [FAR_LEAKS] = "no leak scan",
-		[FAR_MAP] = "no memory map",
-		[FAR_CONTENTS] = "no contents of blocks" };
-	const struct far_run_order *w = ctx;
 	struct far_run *f = w->view->run;
 	const struct far_desk_work *of = far_desk_ordered(f->desk, w->kind);
 
@@ -139,10 +154,28 @@ static int order_take(void *ctx, int timeout_ms, struct far_working *said,
 	if (of->said.state == FAR_WORK_REFUSED)
 		snprintf(f->refused, sizeof(f->refused), "%s", of->said.why);
 	else
-		snprintf(f->refused, sizeof(f->refused), "%s: %s", what[w->kind],
+		snprintf(f->refused, sizeof(f->refused), "%s: %s", far_kind_none(w->kind),
 			far_desk_ended(f->desk));
 	*why = f->refused;
 	return -EPIPE;
+}
+
+static int order_take(void *ctx, int timeout_ms, struct far_working *said,
+	struct bytes_cursor *answer, const char **why)
+{
+	const struct far_run_order *w = ctx;
+	struct far_run *f = w->view->run;
+	int rc;
+
+	if (w->kind != FAR_WALKS)
+		return work_take(w, timeout_ms, said, answer, why);
+	*why = "another process's took its place";
+	if (f->walker != w)
+		return -ECANCELED;
+	rc = work_take(w, timeout_ms, said, answer, why);
+	if (rc != 0)
+		f->walker = NULL;
+	return rc;
 }
 
 static int order_fd(void *ctx)
@@ -329,6 +362,8 @@ void far_run_session(const struct far_run *f, unsigned view, struct session_opti
 	o->far = far_desk_moment(f->desk, view);
 	o->named_modules = &f->view[view].objects.next;
 	o->elsewhere = &f->view[view].objects.elsewhere;
+	o->walks = &f->view[view].order[FAR_WALKS].order;
+	o->waits = f->waits;
 }
 
 static bool objects_listen(struct far_run *f)

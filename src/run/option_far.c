@@ -148,9 +148,6 @@ const char *option_far_finish(struct options *o)
 		return "leak scans of a program on another machine require --steer";
 	if ((o->mode == OPTIONS_FAR || f->serve) && o->faults)
 		return "--faults requires a program that is watched on this machine";
-	if (o->mode == OPTIONS_FAR && o->group == GROUP_THREAD)
-		return "--group thread requires a program on this machine: live blocks by thread "
-		       "are not sent";
 	if (o->mode == OPTIONS_FAR && o->free_stacks)
 		return "--free-stacks must be given where the program is started, or attached to";
 	return NULL;

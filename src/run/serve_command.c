@@ -20,6 +20,7 @@
 #include "src/run/agent_maps.h"
 #include "src/run/agent_processes.h"
 #include "src/run/agent_scans.h"
+#include "src/run/agent_walks.h"
 #include "src/run/attach_choice.h"
 #include "src/run/failure.h"
 #include "src/run/far_token.h"
@@ -38,6 +39,7 @@ struct serve {
 	bool sends_files;
 	struct agent_scans *scans; /* NULL: it only reads */
 	struct agent_maps *maps;
+	struct agent_walks *walks;
 	struct agent_contents contents;
 	char token[FAR_TOKEN_MAX]; /* "": none is asked for */
 };
@@ -137,7 +139,8 @@ static int desk_serve(struct serve *s)
 		.children = agent_children_list,
 		.worker = { [FAR_LEAKS] = s->scans ? agent_scans_worker(s->scans) : NULL,
 			[FAR_MAP] = agent_maps_worker(s->maps),
-			[FAR_CONTENTS] = s->scans ? &s->contents.worker : NULL },
+			[FAR_CONTENTS] = s->scans ? &s->contents.worker : NULL,
+			[FAR_WALKS] = agent_walks_worker(s->walks) },
 		.sends_files = s->sends_files,
 		.exits = s->scans && s->options->mode == OPTIONS_RUN && !s->options->no_exit_scan,
 	};
@@ -201,7 +204,8 @@ static int serve_open(struct serve *s)
 	agent_contents_init(&s->contents);
 	s->scans = o->far.steers ? agent_scans_new() : NULL;
 	s->maps = agent_maps_new();
-	return s->maps && (s->scans || !o->far.steers)
+	s->walks = agent_walks_new();
+	return s->maps && s->walks && (s->scans || !o->far.steers)
 		       ? 0
 		       : failure_print_errno("cannot serve", -ENOMEM);
 }
@@ -224,6 +228,7 @@ int serve_command_run(struct options *o)
 	far_listen_close(&s.listener);
 	agent_scans_free(s.scans);
 	agent_maps_free(s.maps);
+	agent_walks_free(s.walks);
 	agent_contents_free(&s.contents);
 	status = s.run ? run_close(s.run) : 0;
 	return rc ? rc : status;

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "shm/poisson.h"
-
 struct age_classes_site {
 	uint64_t first, last; /* allocation times, in ticks; first > last: no live block */
 };
@@ -98,29 +96,27 @@ void age_classes_end_classes(struct age_classes *a, uint64_t allocs)
 	}
 }
 
-void age_classes_block(struct age_classes *a, const struct read_block *b)
+void age_classes_group(struct age_classes *a, const struct live_group *g)
 {
-	if (b->site >= a->room)
+	if (g->site >= a->room)
 		return; /* newer than the sites that were read */
-	if (b->tick < a->site[b->site].first)
-		a->site[b->site].first = b->tick;
-	if (b->tick > a->site[b->site].last)
-		a->site[b->site].last = b->tick;
+	if (g->first < a->site[g->site].first)
+		a->site[g->site].first = g->first;
+	if (g->last > a->site[g->site].last)
+		a->site[g->site].last = g->last;
 }
 
-void age_classes_block_class(struct age_classes *a, const struct read_block *b)
+void age_classes_group_class(struct age_classes *a, const struct live_group *g)
 {
-	struct poisson_weight weight;
-	uint64_t born = b->tick << HT_TICK_SHIFT;
+	uint64_t born = g->first << HT_TICK_SHIFT;
 	unsigned at = a->classes;
 
-	if (b->site != a->classes_of || !a->classes)
+	if (g->site != a->classes_of || !a->classes)
 		return;
 	while (--at > 0 && a->class[at].from_ns > born)
 		;
-	weight = poisson_weight(b->addr, b->size, b->rate);
-	a->class[at].blocks += weight.blocks;
-	a->class[at].bytes += weight.bytes;
+	a->class[at].blocks += g->blocks;
+	a->class[at].bytes += g->bytes;
 }
 
 /* The clock of allocation times may be a little ahead of ours. */

@@ -8,7 +8,7 @@
 #define SRC_SESSION_AGE_CLASSES_H
 
 #include "src/model/growth.h"
-#include "src/read/read.h"
+#include "src/session/live_group.h"
 
 /* Blocks of one site that were allocated in one span of time. */
 struct age_classes_class {
@@ -47,9 +47,9 @@ void age_classes_start_classes(struct age_classes *a, uint32_t site, uint64_t al
  * allocations.
  */
 void age_classes_end_classes(struct age_classes *a, uint64_t allocs);
-/* During the walk, for each block. */
-void age_classes_block(struct age_classes *a, const struct read_block *b);
-void age_classes_block_class(struct age_classes *a, const struct read_block *b);
+/* During the walk, for each group of blocks. */
+void age_classes_group(struct age_classes *a, const struct live_group *g);
+void age_classes_group_class(struct age_classes *a, const struct live_group *g);
 /* Fills in the ages of the snapshot's sites. */
 void age_classes_fill(const struct age_classes *a, struct snapshot *s, struct snap_site *sites);
 void age_classes_free(struct age_classes *a);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "shm/poisson.h"
 #include "src/util/clock.h"
 
 #define STEP_NS	  900000000ull /* a second, less the jitter of a 1 Hz tick */
@@ -33,22 +32,20 @@ int live_by_thread_start(struct live_by_thread *a, const struct read_segment *s,
 	return 0;
 }
 
-static void sum_add(struct live_by_thread_sum *sum, const struct poisson_weight *w)
+static void sum_add(struct live_by_thread_sum *sum, const struct live_group *g)
 {
-	sum->blocks += w->blocks;
-	sum->bytes += w->bytes;
+	sum->blocks += g->blocks;
+	sum->bytes += g->bytes;
 }
 
-void live_by_thread_block(struct live_by_thread *a, const struct read_block *b)
+void live_by_thread_group(struct live_by_thread *a, const struct live_group *g)
 {
-	struct poisson_weight w = poisson_weight(b->addr, b->size, b->rate);
-
-	sum_add(&a->all, &w);
-	if (b->site == a->site)
-		sum_add(&a->at_site, &w);
-	sum_add(&a->slot[b->slot % HT_SLOTS_MAX], &w);
-	if (b->counter < a->room)
-		sum_add(&a->counter[b->counter], &w);
+	sum_add(&a->all, g);
+	if (g->site == a->site)
+		sum_add(&a->at_site, g);
+	sum_add(&a->slot[g->slot % HT_SLOTS_MAX], g);
+	if (g->counter < a->room)
+		sum_add(&a->counter[g->counter], g);
 }
 
 /* ---- growth ------------------------------------------------------------------------------- */

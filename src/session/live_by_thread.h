@@ -9,7 +9,7 @@
 #define SRC_SESSION_LIVE_BY_THREAD_H
 
 #include "src/model/snapshot.h"
-#include "src/read/read.h"
+#include "src/session/live_group.h"
 
 /* Readings kept per thread for its growth rate; at most one a second. */
 #define LIVE_BY_THREAD_POINTS 12u
@@ -35,8 +35,8 @@ struct live_by_thread {
 
 /* Before a walk, which also sums the blocks of `site`. -ENOMEM: the walk gives no sums. */
 int live_by_thread_start(struct live_by_thread *a, const struct read_segment *s, uint32_t site);
-/* During the walk, for each block. */
-void live_by_thread_block(struct live_by_thread *a, const struct read_block *b);
+/* During the walk, for each group of blocks. */
+void live_by_thread_group(struct live_by_thread *a, const struct live_group *g);
 /* After a walk that saw all blocks; `now_ns`: when it began. */
 void live_by_thread_end(struct live_by_thread *a, uint64_t now_ns);
 /* Fills in the snapshot's threads and shares, which the snapshot owns. */

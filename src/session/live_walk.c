@@ -2,118 +2,232 @@
 /* The walk over all live blocks (live_walk.h). */
 #include "src/session/live_walk.h"
 
+#include <stdlib.h>
+
+#include "src/session/live_far.h"
 #include "src/session/threads.h"
 #include "src/util/clock.h"
 
 #define SHARE	    50u /* walks may take 1/50 of the time, */
 #define SHARE_SELF  200u /* and those that no view asked for 1/200 */
+#define SHARE_FAR   4u /* by an agent: of the time from asking for one to its answer */
 #define BLOCKS_MOST 16000000u /* more would stop the screen for half a second: no such walk */
 #define SITE_TICKS  3u /* a view that shows a site asks each tick */
 #define LOOKED_NS   1000000000u /* a first tick so early means: watched from the start */
+#define WAIT_MS	    100 /* between looks at what has come */
+#define WAIT_NS	    UINT64_C(30000000000) /* at most, for one walk */
 
-/* What this walk is for. */
-struct walk {
-	struct live_walk *v;
-	bool ages, births, classes, retention, alive;
-};
+/* ---- one walk ----------------------------------------------------------------------------- */
+
+static void group_visit(void *ctx, const struct live_group *g)
+{
+	struct live_walk *v = ctx;
+	const struct live_plan *p = &v->plan;
+
+	if (p->ages)
+		age_classes_group(&v->ages, g);
+	if (p->births)
+		since_mark_group(&v->births, g);
+	if (p->classes)
+		age_classes_group_class(&v->ages, g);
+	if (p->retention)
+		retention_group(&v->retention, g);
+	if (p->alive)
+		live_by_thread_group(&v->alive, g);
+}
 
 static void block_visit(void *ctx, const struct read_block *b)
 {
-	struct walk *w = ctx;
+	const struct live_group g = live_group_of(b);
 
-	if (w->ages)
-		age_classes_block(&w->v->ages, b);
-	if (w->births)
-		since_mark_block(&w->v->births, b);
-	if (w->classes)
-		age_classes_block_class(&w->v->ages, b);
-	if (w->retention)
-		retention_block(&w->v->retention, b);
-	if (w->alive)
-		live_by_thread_block(&w->v->alive, b);
+	group_visit(ctx, &g);
 }
 
-static bool classes_start(
-	struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
+/* What was planned to be retained takes the place of the last walk's. */
+static void retention_begin(struct live_walk *v)
 {
-	const struct snap_site *site = snapshot_site(s, v->site);
-	struct growth_span span[GROWTH_SPANS];
-	unsigned spans = site ? model_site_spans(of->model, v->site, span) : 0;
+	struct retention last = v->retention;
 
-	if (site)
-		age_classes_start_classes(
-			&v->ages, v->site, site->allocs, span, spans, of->created_ns);
-	return site != NULL;
+	v->retention = v->plan.retains;
+	v->plan.retains = last;
 }
 
-static bool classes_end(struct live_walk *v, const struct live_walk_of *of)
+/* Before the groups. What has no memory is left out. */
+static void walk_begin(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
 {
-	struct read_site site = { 0 };
-
-	if (read_sites(of->segment, v->site, &site, 1) != 1)
-		return false;
-	age_classes_end_classes(&v->ages, site.allocs);
-	return true;
-}
-
-static bool asked(const struct walk *w)
-{
-	return w->ages || w->births || w->classes || w->alive;
-}
-
-static void walk(struct walk *w, const struct live_walk_of *of, const struct snapshot *s)
-{
-	struct live_walk *v = w->v;
-	uint64_t start = clock_monotonic_ns();
-	bool whole;
+	struct live_plan *p = &v->plan;
 
 	v->ages.known = v->ages.has_classes = v->retention.known = v->alive.known = false;
-	w->ages = w->ages && age_classes_start(&v->ages, of->sites) == 0;
-	w->births = w->births && since_mark_start(&v->births, of->moments, s) == 0;
-	w->classes = w->classes && classes_start(v, of, s);
-	w->retention = w->retention && retention_start(&v->retention, s, of->sites) == 0;
-	w->alive = w->alive && live_by_thread_start(&v->alive, of->segment, v->site) == 0;
-	whole = read_blocks(of->segment, block_visit, w) >= 0;
-	v->ages.known = whole && w->ages;
-	v->ages.has_classes = whole && w->classes && classes_end(v, of);
-	if (whole && w->alive)
-		live_by_thread_end(&v->alive, start);
-	if (w->births)
+	p->ages = p->ages && age_classes_start(&v->ages, of->sites) == 0;
+	p->births = p->births && since_mark_start(&v->births, of->moments, s) == 0;
+	if (p->classes)
+		age_classes_start_classes(
+			&v->ages, p->site, p->allocs, p->span, p->spans, of->created_ns);
+	if (p->retention)
+		retention_begin(v);
+	p->alive = p->alive && live_by_thread_start(&v->alive, of->segment, v->site) == 0;
+}
+
+/* After them. `allocs`: of the plan's site; NULL: unknown. */
+static void walk_end(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s,
+	bool whole, const uint64_t *allocs)
+{
+	const struct live_plan *p = &v->plan;
+
+	v->ages.known = whole && p->ages;
+	v->ages.has_classes = whole && p->classes && allocs;
+	if (v->ages.has_classes)
+		age_classes_end_classes(&v->ages, *allocs);
+	if (whole && p->alive)
+		live_by_thread_end(&v->alive, p->made_ns);
+	if (p->births)
 		since_mark_end(&v->births, of->moments, s, whole);
-	v->retention.known = whole && w->retention;
-	v->is_last = of->ended;
-	v->due_ns = start + (clock_monotonic_ns() - start) * (asked(w) ? SHARE : SHARE_SELF);
+	v->retention.known = whole && p->retention;
+	v->is_last = p->ended;
+}
+
+static bool asked(const struct live_plan *p)
+{
+	return p->ages || p->births || p->classes || p->alive;
+}
+
+/* Completes the plan; what it cannot be for is left out. */
+static void plan_make(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
+{
+	struct live_plan *p = &v->plan;
+
+	p->made_ns = clock_monotonic_ns();
+	p->classes = p->classes && live_plan_classes(p, of->model, s, v->site);
+	p->retention = p->retention && retention_start(&p->retains, s, of->sites) == 0;
+	live_plan_marks(p, of->moments, s);
+}
+
+static void walk_here(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
+{
+	struct live_plan *p = &v->plan;
+	struct read_site site = { 0 };
+	bool whole, has_site;
+
+	plan_make(v, of, s);
+	walk_begin(v, of, s);
+	whole = read_blocks(of->segment, block_visit, v) >= 0;
+	has_site = p->classes && read_sites(of->segment, p->site, &site, 1) == 1;
+	walk_end(v, of, s, whole, has_site ? &site.allocs : NULL);
+	v->due_ns =
+		p->made_ns + (clock_monotonic_ns() - p->made_ns) * (asked(p) ? SHARE : SHARE_SELF);
+}
+
+/* ---- by an agent -------------------------------------------------------------------------- */
+
+static void walk_ask(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
+{
+	struct live_plan *p = &v->plan;
+	struct live_request *r = malloc(sizeof(*r));
+
+	plan_make(v, of, s);
+	if (!r)
+		return;
+	r->has_site = p->classes;
+	r->site = p->site;
+	live_plan_cuts(p, of->created_ns, &r->cuts);
+	p->births = p->births && !r->cuts.full;
+	v->is_asked = live_far_begin(of->far, r) == 0;
+	free(r);
+}
+
+/* 1: the answer is there; 0: not yet; -errno. */
+static int answer_await(struct live_walk *v, const struct live_walk_of *of, struct live_answer *out)
+{
+	int rc;
+
+	do
+		rc = live_far_take(of->far, of->waits ? WAIT_MS : 0, out);
+	while (rc == 0 && of->waits && clock_monotonic_ns() < v->plan.made_ns + WAIT_NS);
+	return rc;
+}
+
+/* The groups of an answer are for what was planned and is still wanted. */
+static void walk_there(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s,
+	const struct live_plan *wanted)
+{
+	struct live_plan *p = &v->plan;
+	struct live_answer answer;
+	int rc = answer_await(v, of, &answer);
+
+	if (rc == 0)
+		return;
+	v->is_asked = false;
+	v->due_ns = p->made_ns + (clock_monotonic_ns() - p->made_ns) *
+					 (asked(p) ? SHARE_FAR : SHARE_FAR * SHARE_SELF / SHARE);
+	if (rc < 0)
+		return;
+	p->ages = wanted->ages;
+	p->alive = wanted->alive;
+	p->births = p->births && wanted->births && live_plan_has_marks(p, of->moments, s);
+	walk_begin(v, of, s);
+	walk_end(v, of, s, live_groups_each(answer.groups, group_visit, v) == 0,
+		answer.has_allocs ? &answer.allocs : NULL);
+}
+
+/* ---- a tick ------------------------------------------------------------------------------- */
+
+static struct live_plan wants(
+	const struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
+{
+	return (struct live_plan){ .ages = age_classes_wanted(),
+		.births = of->moments->last != NULL,
+		.classes = v->site_ticks > 0,
+		.retention = s->totals.live_blocks <= BLOCKS_MOST && retention_wanted(s),
+		.alive = v->site_ticks > 0 || threads_wanted(),
+		.ended = of->ended };
+}
+
+/* What the last walk did not count is not made to wait for the next one; nor is the program's end.
+ */
+static bool is_due(const struct live_walk *v, const struct live_walk_of *of,
+	const struct snapshot *s, const struct live_plan *w)
+{
+	return (w->ended && !v->is_last && (asked(w) || w->retention)) ||
+	       (w->ages && !v->ages.known) || (w->alive && !v->alive.known) ||
+	       (w->births && since_mark_differ(&v->births, of->moments, s)) ||
+	       (w->classes && (!v->ages.has_classes || v->ages.classes_of != v->site)) ||
+	       ((asked(w) || w->retention) && clock_monotonic_ns() >= v->due_ns);
+}
+
+static void walk_if_due(struct live_walk *v, const struct live_walk_of *of,
+	const struct snapshot *s, const struct live_plan *wanted)
+{
+	if (!v->is_asked && is_due(v, of, s, wanted)) {
+		struct retention room = v->plan.retains;
+
+		v->plan = *wanted;
+		v->plan.retains = room;
+		if (of->far)
+			walk_ask(v, of, s);
+		else
+			walk_here(v, of, s);
+	}
+	if (v->is_asked)
+		walk_there(v, of, s, wanted);
 }
 
 void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct snapshot *s)
 {
 	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
-	struct walk w = { .v = v,
-		.ages = age_classes_wanted(),
-		.births = of->moments->last != NULL,
-		.classes = v->site_ticks > 0,
-		.retention = s->totals.live_blocks <= BLOCKS_MOST && retention_wanted(s),
-		.alive = v->site_ticks > 0 || threads_wanted() };
-	/* What the last walk did not count is not made to wait for the next one; nor is the
-	 * program's end. */
-	bool ended = of->ended && !v->is_last && (asked(&w) || w.retention);
-	bool anew = ended || (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
-		    (w.births && since_mark_differ(&v->births, of->moments, s)) ||
-		    (w.classes && (!v->ages.has_classes || v->ages.classes_of != v->site));
+	struct live_plan wanted = wants(v, of, s);
 
 	v->site_ticks -= v->site_ticks > 0;
-	if (!w.ages)
+	if (!wanted.ages)
 		v->ages.known = false;
-	if (!w.alive)
+	if (!wanted.alive)
 		v->alive.known = false;
-	if (anew || ((asked(&w) || w.retention) && clock_monotonic_ns() >= v->due_ns))
-		walk(&w, of, s);
+	walk_if_due(v, of, s, &wanted);
 	age_classes_fill(&v->ages, s, sites);
 	retention_fill(&v->retention, s, sites);
 	live_by_thread_fill(&v->alive, s);
 	if (v->is_last)
 		s->alive_age_ns = 0; /* nothing changes any more */
-	if (w.births)
+	if (wanted.births)
 		since_mark_fill(&v->births, s, sites);
 }
 
@@ -177,5 +291,6 @@ void live_walk_free(struct live_walk *v)
 	age_classes_free(&v->ages);
 	since_mark_free(&v->births);
 	retention_free(&v->retention);
+	retention_free(&v->plan.retains);
 	live_by_thread_free(&v->alive);
 }

@@ -2,13 +2,16 @@
 /*
  * What only a walk over all live blocks can find: their ages, what is still live of the allocations
  * between two marks, what growing sites retain, and which thread allocated what. One walk serves
- * all of these. Walks are spaced so that they take a small part of the time. Main thread.
+ * all of these. Walks are spaced so that they take a small part of the time. On another machine the
+ * agent makes them, and they arrive some ticks later. Main thread.
  */
 #ifndef SRC_SESSION_LIVE_WALK_H
 #define SRC_SESSION_LIVE_WALK_H
 
+#include "src/far/order.h"
 #include "src/session/age_classes.h"
 #include "src/session/live_by_thread.h"
+#include "src/session/live_plan.h"
 #include "src/session/since_mark.h"
 #include "src/session/retention.h"
 #include "src/model/model.h"
@@ -19,6 +22,8 @@ struct live_walk {
 	struct since_mark births;
 	struct retention retention;
 	struct live_by_thread alive;
+	struct live_plan plan; /* of the last walk, */
+	bool is_asked; /* or of one that an agent is to make */
 	bool is_last; /* the last walk was made after the program's end */
 	uint64_t due_ns;
 	uint32_t site; /* the one on display */
@@ -33,6 +38,8 @@ struct live_walk_of {
 	uint64_t created_ns; /* the program's start */
 	uint32_t sites; /* all ids are below it */
 	bool ended; /* the program has: its blocks no longer change */
+	const struct far_order *far; /* an agent makes walks; NULL: they are made here */
+	bool waits; /* for the agent: nobody looks at a screen */
 };
 
 /* Once a tick: walks if anything is asked for and a walk is due, and fills in the snapshot's

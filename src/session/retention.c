@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/poisson.h"
-
 /* Fewer live blocks are no evidence: one that realloc moves whenever it grows is always new. */
 #define FEW    8u
 #define TRIFLE 32u /* nor is a gain of less than 1/32 of the growth */
@@ -81,10 +79,10 @@ int retention_start(struct retention *l, const struct snapshot *s, uint32_t site
 	return 0;
 }
 
-void retention_block(struct retention *l, const struct read_block *b)
+void retention_group(struct retention *l, const struct live_group *g)
 {
-	unsigned which = b->site < l->room ? l->which[b->site] : 0;
-	uint64_t born = b->tick << HT_TICK_SHIFT, bytes;
+	unsigned which = g->site < l->room ? l->which[g->site] : 0;
+	uint64_t born = g->first << HT_TICK_SHIFT;
 	struct retention_site *site;
 
 	if (!which)
@@ -92,11 +90,10 @@ void retention_block(struct retention *l, const struct read_block *b)
 	site = &l->site[which - 1];
 	if (born < site->from_ns || born >= site->to_ns)
 		return;
-	bytes = poisson_weight(b->addr, b->size, b->rate).bytes;
 	if (born < site->middle_ns)
-		site->alive_old += bytes;
+		site->alive_old += g->bytes;
 	else
-		site->alive_middle += bytes;
+		site->alive_middle += g->bytes;
 }
 
 /* The fraction of the growth that is retained, 0 to 1. */

@@ -9,7 +9,7 @@
 #define SRC_SESSION_RETENTION_H
 
 #include "src/model/growth.h"
-#include "src/read/read.h"
+#include "src/session/live_group.h"
 
 #define RETENTION_SITES 64u /* sites checked: those that grow fastest */
 
@@ -35,8 +35,8 @@ struct retention {
 bool retention_wanted(const struct snapshot *s);
 /* Before a walk. `sites`: all ids are below it. -ENOMEM. */
 int retention_start(struct retention *l, const struct snapshot *s, uint32_t sites);
-/* During the walk, for each block. */
-void retention_block(struct retention *l, const struct read_block *b);
+/* During the walk, for each group of blocks. */
+void retention_group(struct retention *l, const struct live_group *g);
 /* Fills in the growth of the snapshot's sites, `sites`. */
 void retention_fill(const struct retention *l, const struct snapshot *s, struct snap_site *sites);
 void retention_free(struct retention *l);

@@ -75,6 +75,8 @@ struct session {
 	const char *notice;
 	struct snap_attach attach;
 	const struct far_moment *far; /* the process is on another machine; or NULL */
+	const struct far_order *walks; /* there, over its live blocks */
+	bool waits; /* for these */
 	char *stopped; /* the library's report that it records nothing, or not all; or NULL */
 	struct liveness liveness;
 	struct sampling sampler;
@@ -174,6 +176,8 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	read_viewer_lock(s->segment);
 	s->refs = 1;
 	s->far = o->far;
+	s->walks = o->walks;
+	s->waits = o->waits;
 	if (!s->far)
 		s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
 	liveness_open(&s->liveness, s->segment, &s->identity, o->alone);
@@ -491,14 +495,15 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		.moments = &s->marks.moments,
 		.created_ns = s->identity.created_ns,
 		.sites = s->sites.count,
-		.ended = !session_alive(s) };
+		.ended = !session_alive(s),
+		.far = s->walks,
+		.waits = s->waits };
 
 	if (s->state != SNAP_COPY) { /* marks belong to the program, which continues */
 		said_hear(&s->said, &s->marks, &of);
 		marks_read(&s->marks, &of, made);
 	}
-	if (!s->far) /* the copy has no live blocks */
-		live_walk_update(&s->live_walk, &live_walk, made);
+	live_walk_update(&s->live_walk, &live_walk, made);
 	scanned_sites_fill(&s->scanned, made);
 	faults_update(&s->faults, s->segment, s->totals.sites, made);
 	ignore_marks_set(&s->ignoring, s->segment, made);

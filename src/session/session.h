@@ -16,6 +16,7 @@ struct marks;
 struct said;
 struct map_ranges;
 struct far_moment;
+struct far_order;
 struct sym_elsewhere;
 
 struct session_options {
@@ -31,6 +32,8 @@ struct session_options {
 	/* The process is on another machine, and this is what is known of it there, beside its
 	 * segment; changed between ticks only, and as long as the session. NULL: it is here. */
 	const struct far_moment *far;
+	const struct far_order *walks; /* whose agent makes walks over its live blocks, */
+	bool waits; /* for which each tick waits */
 	const struct sym_elsewhere *elsewhere; /* where its files are searched for then */
 	/* The number of the first module whose file may still come; lives as long. NULL: none. */
 	const uint32_t *named_modules;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "shm/poisson.h"
 
 /* One walk. */
 struct since_mark_walk {
@@ -35,20 +34,19 @@ static unsigned generation(const struct since_mark_walk *w, uint64_t ns)
 	return low;
 }
 
-void since_mark_block(struct since_mark *b, const struct read_block *block)
+void since_mark_group(struct since_mark *b, const struct live_group *g)
 {
 	struct since_mark_walk *w = b->walk;
-	struct poisson_weight weight = poisson_weight(block->addr, block->size, block->rate);
 	/* Allocation times are whole ticks; a moment within a tick comes before its allocations. */
-	uint64_t ns = ((block->tick + 1) << HT_TICK_SHIFT) - 1;
+	uint64_t ns = ((g->first + 1) << HT_TICK_SHIFT) - 1;
 	unsigned at = generation(w, ns);
 
-	w->blocks[at] += weight.blocks;
-	w->bytes[at] += weight.bytes;
-	if (!w->by_site || block->site >= b->room || ns < w->from_ns || ns >= w->to_ns)
+	w->blocks[at] += g->blocks;
+	w->bytes[at] += g->bytes;
+	if (!w->by_site || g->site >= b->room || ns < w->from_ns || ns >= w->to_ns)
 		return;
-	b->site[block->site].blocks += weight.blocks;
-	b->site[block->site].bytes += weight.bytes;
+	b->site[g->site].blocks += g->blocks;
+	b->site[g->site].bytes += g->bytes;
 }
 
 /* A block may be counted before a moment although its thread's clock says after it, or the other

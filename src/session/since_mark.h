@@ -7,7 +7,7 @@
 #define SRC_SESSION_SINCE_MARK_H
 
 #include "src/model/mark_list.h"
-#include "src/read/read.h"
+#include "src/session/live_group.h"
 
 struct since_mark_site {
 	uint64_t blocks, bytes; /* live, and allocated in between */
@@ -33,8 +33,8 @@ bool since_mark_differ(
 /* Before a walk over the live table (src/session/live_walk.h). `s`: the current snapshot. -ENOMEM.
  */
 int since_mark_start(struct since_mark *b, const struct mark_list *m, const struct snapshot *s);
-/* During the walk, for each block; and after it. `whole`: it saw all blocks. */
-void since_mark_block(struct since_mark *b, const struct read_block *block);
+/* During the walk, for each group of blocks; and after it. `whole`: it saw all blocks. */
+void since_mark_group(struct since_mark *b, const struct live_group *g);
 void since_mark_end(
 	struct since_mark *b, const struct mark_list *m, const struct snapshot *s, bool whole);
 /* Fills in the counts of the last walk, if it was made for this span. */

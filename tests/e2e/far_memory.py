@@ -91,15 +91,6 @@ def acts_there():
         check("LIVE" in shown and "SAMPLED" not in shown, shown)
 
 
-@case("what is not sent is said, where it would be")
-def not_sent():
-    with leaks() as p:
-        where = (*VIA, "-a", str(p.pid))
-        check("AGE" in played("Enter\n:until not sent by the other machine\n", *where), "ages")
-        check("TID" in played("Tab\nTab\nTab\n:until LIVE is not sent by the other machine\n", *where), "threads")
-        check("TID" in played("g\nt\n:until live blocks by thread are not sent from another machine\n", *where), "groups")
-
-
 @case("an agent that may only read shows the map, and no scan whose blocks could be opened")
 def reads_only():
     path = os.path.join(scratch, "read.sock")

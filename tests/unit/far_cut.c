@@ -193,10 +193,12 @@ TEST(views_that_are_not_open)
 
 TEST(work_of_no_kind)
 {
-	CHECK_INT(said_alone(FAR_WORK, "\3\1\0", 3), -EPROTO); /* FAR_KINDS */
+	static const char none[] = { FAR_KINDS, 1, 0 };
+
+	CHECK_INT(said_alone(FAR_WORK, none, 3), -EPROTO);
 	CHECK_INT(said_alone(FAR_WORK, "", 0), -EPROTO);
 	CHECK_INT(said_alone(FAR_CANCEL, "", 0), -EPROTO);
-	CHECK_INT(said_alone(FAR_CANCEL, "\3", 1), -EPROTO);
+	CHECK_INT(said_alone(FAR_CANCEL, none, 1), -EPROTO);
 	CHECK_INT(said_alone(FAR_CANCEL, "\2", 1), -EPIPE);
 	CHECK_INT(said_alone(FAR_GET, "\0\1\0", 3), -EPROTO);
 	CHECK_INT(said_alone(FAR_GET, "\0\1\0\1", 4), -EPIPE);

@@ -126,11 +126,7 @@ TEST(no_more_alive_than_allocated)
 	struct snap_detail d = { .id = 1 };
 
 	begin();
-	of = (struct live_walk_of){ .segment = w.reader,
-		.model = w.model,
-		.moments = &w.moments,
-		.created_ns = FIXTURE_CREATED_NS,
-		.sites = w.sites };
+	of = surveyed_of(&w);
 	for (; seconds < 60; seconds++) {
 		struct model_site site = { .id = 1, .alloc_bytes = 1 };
 		struct model_input in = {
@@ -356,15 +352,11 @@ static uint64_t alive_at(uint64_t now_ns, bool ended)
 {
 	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
 	struct model_input in = { .now_ns = now_ns, .sites = plain, .nsites = 3 };
-	struct live_walk_of of = { .segment = w.reader,
-		.model = w.model,
-		.moments = &w.moments,
-		.created_ns = FIXTURE_CREATED_NS,
-		.sites = w.sites,
-		.ended = ended };
+	struct live_walk_of of = surveyed_of(&w);
 	struct snapshot *s = model_tick(w.model, &in);
 	uint64_t bytes;
 
+	of.ended = ended;
 	w.live_walk.due_ns = UINT64_MAX;
 	live_walk_update(&w.live_walk, &of, s);
 	bytes = s->alive_bytes;
@@ -388,6 +380,86 @@ TEST(what_is_alive_at_the_end)
 	CHECK_INT(alive_at(FIRST_NS + S, false), before);
 	CHECK_INT(alive_at(FIRST_NS + 2 * S, true), before - b.size);
 	threads_want(false);
+	end();
+}
+
+/* The live bytes of thread 1 that a tick shows; 0: it shows none. */
+static uint64_t alive_now(const struct live_walk_of *of)
+{
+	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
+	struct model_input in = { .now_ns = FIRST_NS + seconds++ * S, .sites = plain, .nsites = 3 };
+	struct snapshot *s = model_tick(w.model, &in);
+	uint64_t bytes;
+
+	live_walk_update(&w.live_walk, of, s);
+	bytes = s->has_alive ? s->alive_bytes : 0;
+	snapshot_unref(s);
+	return bytes;
+}
+
+/* Until an agent answers, the last walk's figures stay; and it is not asked again. */
+TEST(an_answer_that_comes_later)
+{
+	struct live_block b = { 0 };
+	struct live_walk_of of;
+	uint64_t before;
+
+	begin();
+	live_agent_walks = true;
+	of = surveyed_of(&w);
+	of.waits = false;
+	threads_want(true);
+	w.agent.takes = 2;
+	CHECK_INT(alive_now(&of), 0);
+	CHECK_INT(alive_now(&of), 0);
+	before = alive_now(&of);
+	CHECK(before > 0);
+	CHECK_INT(w.agent.begun, 1);
+	for (uint32_t i = 0; i < MADE_BLOCKS && b.size == 0; i++)
+		live_remove(&w.made.s, made_address(1, i), &b);
+	w.live_walk.due_ns = 0;
+	w.agent.takes = 3;
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_INT(alive_now(&of), before);
+	CHECK_INT(alive_now(&of), before - b.size);
+	CHECK_INT(w.agent.begun, 2);
+	/* A connection that ends leaves them, too. */
+	w.agent.lost = true;
+	w.live_walk.due_ns = 0;
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_INT(alive_now(&of), before - b.size);
+	CHECK(!w.live_walk.is_asked);
+	w.agent.lost = false;
+	CHECK_INT(alive_now(&of), before - b.size);
+	CHECK_INT(w.agent.begun, 3);
+	threads_want(false);
+	live_agent_walks = false;
+	end();
+}
+
+/* What is counted between marks that have changed meanwhile is of no use, and asked for again. */
+TEST(a_mark_while_an_agent_walks)
+{
+	struct snap_mark mark = { .number = 1, .ns = 5 * S };
+	struct live_walk_of of;
+
+	begin();
+	live_agent_walks = true;
+	of = surveyed_of(&w);
+	of.waits = false;
+	CHECK_INT(mark_list_add(&w.moments, &mark), 0);
+	w.agent.takes = 1;
+	(void)alive_now(&of);
+	CHECK_INT(w.agent.begun, 1);
+	mark.number = 2;
+	CHECK_INT(mark_list_add(&w.moments, &mark), 0);
+	(void)alive_now(&of);
+	CHECK(!w.live_walk.births.known);
+	(void)alive_now(&of);
+	CHECK(w.live_walk.births.known && w.live_walk.births.last == w.moments.last);
+	CHECK_INT(w.agent.begun, 2);
+	mark_list_free(&w.moments);
+	live_agent_walks = false;
 	end();
 }
 
@@ -446,13 +518,15 @@ TEST(who_allocates_where)
 
 int main(void)
 {
-	RUN(what_lives_of_each_age);
-	RUN(no_more_alive_than_allocated);
-	RUN(ages_of_a_program_that_ended);
-	RUN(one_walk_for_all_that_is_asked);
 	RUN(who_allocates_at_a_site);
-	RUN(what_of_a_threads_blocks_is_alive);
-	RUN(what_is_alive_at_the_end);
 	RUN(who_allocates_where);
+	RUN(an_answer_that_comes_later);
+	RUN(a_mark_while_an_agent_walks);
+	RUN_BOTH(what_lives_of_each_age);
+	RUN_BOTH(no_more_alive_than_allocated);
+	RUN_BOTH(ages_of_a_program_that_ended);
+	RUN_BOTH(one_walk_for_all_that_is_asked);
+	RUN_BOTH(what_of_a_threads_blocks_is_alive);
+	RUN_BOTH(what_is_alive_at_the_end);
 	return check_end();
 }

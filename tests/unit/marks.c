@@ -13,15 +13,17 @@
 #include "src/proc/proc.h"
 #include "src/session/session.h"
 #include "src/util/clock.h"
+#include "tests/unit/live_agent.h"
 #include "tests/unit/segment_fixture.h"
 
 static struct made made;
+static struct live_agent agent;
 static struct session *session;
 static char state[64], message[MARKS_MESSAGE_MAX];
 
 static struct session *session_new(void)
 {
-	const struct session_options o = { .debuginfod = false };
+	const struct session_options o = { .walks = live_agent_order(&agent), .waits = true };
 	char why[READ_MESSAGE_MAX] = "";
 	struct session *s = session_open(made.path, &o, why);
 
@@ -44,6 +46,7 @@ static void begin(void)
 	made_open(&made, &id);
 	made_fill(&made);
 	made.s.header->state = HT_STATE_RUNNING;
+	live_agent_init(&agent, made.path);
 	session = session_new();
 }
 
@@ -53,6 +56,7 @@ static void end(void)
 
 	if (session)
 		session_close(session);
+	live_agent_free(&agent);
 	made_close(&made);
 	snprintf(command, sizeof(command), "rm -rf %s", state);
 	CHECK_INT(system(command), 0);
@@ -309,9 +313,10 @@ TEST(broken_files)
 
 int main(void)
 {
-	RUN(what_came_since);
-	RUN(any_two_are_compared);
-	RUN(no_more_alive_than_allocated);
+	RUN_BOTH(what_came_since);
+	RUN_BOTH(any_two_are_compared);
+	RUN_BOTH(no_more_alive_than_allocated);
+	live_agent_walks = false;
 	RUN(they_are_everybodys);
 	RUN(the_file_ends_with_the_process);
 	RUN(gone_sessions_remove_theirs);

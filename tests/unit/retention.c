@@ -238,8 +238,8 @@ TEST(no_walk_for_nothing)
 
 int main(void)
 {
-	RUN(a_leak_of_half_a_minute);
-	RUN(two_minutes);
-	RUN(no_walk_for_nothing);
+	RUN_BOTH(a_leak_of_half_a_minute);
+	RUN_BOTH(two_minutes);
+	RUN_BOTH(no_walk_for_nothing);
 	return check_end();
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Walks for a desk (agent_walks.h). A thread makes each; a large table takes half a second. */
+#include "src/run/agent_walks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/session/live_far.h"
+#include "src/util/clock.h"
+#include "src/util/thread.h"
+
+/* Walks may take 1/10 of the time, however often a desk asks. */
+#define SHARE 10u
+
+struct agent_walks {
+	struct far_worker worker;
+	/* The last request. */
+	struct live_request request;
+	char path[PATH_MAX];
+	bool waits; /* its walk is not due yet */
+	uint64_t due_ns;
+	/* The thread's until it has ended. */
+	bool runs;
+	pthread_t thread;
+	atomic_bool ended;
+	uint64_t cpu_ns;
+	struct bytes found;
+};
+
+static void *walk_run(void *ctx)
+{
+	struct agent_walks *a = ctx;
+	uint64_t cpu = clock_thread_cpu_ns();
+
+	live_far_answer(a->path, &a->request, &a->found);
+	a->cpu_ns = clock_thread_cpu_ns() - cpu;
+	atomic_store(&a->ended, true);
+	return NULL;
+}
+
+static void walk_join(struct agent_walks *a)
+{
+	if (!a->runs)
+		return;
+	pthread_join(a->thread, NULL);
+	a->runs = false;
+	a->due_ns = clock_monotonic_ns() + a->cpu_ns * SHARE;
+}
+
+static int walk_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+{
+	struct agent_walks *a = ctx;
+	struct bytes_cursor c = { request, request + len, false };
+
+	(void)pid;
+	walk_join(a);
+	bytes_free(&a->found);
+	if (live_far_request_get(&c, &a->request) != 0)
+		return -EPROTO;
+	if (snprintf(a->path, sizeof(a->path), "%s", path) >= (int)sizeof(a->path))
+		return -ENAMETOOLONG;
+	a->waits = true;
+	return 0;
+}
+
+/* A walk ends by itself. */
+static void walk_cancel(void *ctx)
+{
+	(void)ctx;
+}
+
+/* Without a thread now, it is tried again. */
+static void walk_start(struct agent_walks *a)
+{
+	if (clock_monotonic_ns() < a->due_ns)
+		return;
+	atomic_store(&a->ended, false);
+	a->runs = thread_start(&a->thread, THREAD_STACK_BYTES, walk_run, a) == 0;
+	a->waits = !a->runs;
+}
+
+static bool walk_look(void *ctx, struct far_working *s, const struct bytes **found)
+{
+	struct agent_walks *a = ctx;
+
+	(void)s;
+	if (a->waits)
+		walk_start(a);
+	if (a->waits || !atomic_load(&a->ended))
+		return false;
+	walk_join(a);
+	*found = &a->found;
+	return true;
+}
+
+static void walk_leave(void *ctx)
+{
+	struct agent_walks *a = ctx;
+
+	walk_join(a);
+	a->waits = false;
+	bytes_free(&a->found);
+}
+
+struct agent_walks *agent_walks_new(void)
+{
+	struct agent_walks *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->worker = (struct far_worker){
+		.ctx = a,
+		.begin = walk_begin,
+		.cancel = walk_cancel,
+		.look = walk_look,
+		.leave = walk_leave,
+	};
+	return a;
+}
+
+const struct far_worker *agent_walks_worker(const struct agent_walks *a)
+{
+	return &a->worker;
+}
+
+void agent_walks_free(struct agent_walks *a)
+{
+	if (!a)
+		return;
+	walk_leave(a);
+	free(a);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a walk over the live blocks is for, as of one snapshot. The walk may come later: another
+ * machine's agent makes it. Main thread.
+ */
+#ifndef SRC_SESSION_LIVE_PLAN_H
+#define SRC_SESSION_LIVE_PLAN_H
+
+#include "src/model/mark_list.h"
+#include "src/model/model.h"
+#include "src/session/live_group.h"
+#include "src/session/retention.h"
+
+/* All zeros: for nothing. */
+struct live_plan {
+	bool ages, births, retention, alive;
+	bool classes; /* ages of the blocks of `site` */
+	bool ended; /* the program had */
+	uint64_t made_ns; /* monotonic */
+	/* births: the marks */
+	const struct snap_mark *since, *until, *last;
+	/* classes: what was allocated in which span */
+	uint32_t site;
+	uint64_t allocs;
+	struct growth_span span[GROWTH_SPANS];
+	unsigned spans;
+	struct retention retains; /* without blocks yet */
+};
+
+/* The spans of a site's ages. False: the snapshot has no such site. */
+bool live_plan_classes(
+	struct live_plan *p, const struct model *m, const struct snapshot *s, uint32_t site);
+void live_plan_marks(struct live_plan *p, const struct mark_list *m, const struct snapshot *s);
+/* Whether these are still the marks. */
+bool live_plan_has_marks(
+	const struct live_plan *p, const struct mark_list *m, const struct snapshot *s);
+/* Where groups must be cut. Times of spans are by our clock, from `created_ns`. */
+void live_plan_cuts(const struct live_plan *p, uint64_t created_ns, struct live_cuts *out);
+
+#endif
