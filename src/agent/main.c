@@ -16,6 +16,7 @@
 #include "src/far/listen.h"
 #include "src/run/agent_children.h"
 #include "src/run/agent_contents.h"
+#include "src/run/agent_events.h"
 #include "src/run/agent_images.h"
 #include "src/run/agent_maps.h"
 #include "src/run/agent_processes.h"
@@ -43,6 +44,7 @@ struct agent {
 	struct agent_scans *scans;
 	struct agent_maps *maps;
 	struct agent_walks *walks;
+	struct agent_events *events;
 	struct agent_contents contents;
 };
 
@@ -168,7 +170,8 @@ static int process_open(struct agent *a)
 	agent_contents_init(&a->contents);
 	a->maps = agent_maps_new();
 	a->walks = agent_walks_new();
-	if (!a->maps || !a->walks || (a->steers && !a->scans))
+	a->events = agent_events_new();
+	if (!a->maps || !a->walks || !a->events || (a->steers && !a->scans))
 		return fail(FAILED, "cannot serve", strerror(ENOMEM));
 	rc = agent_images_open(&a->images, a->open, pid);
 	if (rc == 0)
@@ -183,7 +186,8 @@ static int process_open(struct agent *a)
 		.worker = { [FAR_LEAKS] = a->scans ? agent_scans_worker(a->scans) : NULL,
 			[FAR_MAP] = agent_maps_worker(a->maps),
 			[FAR_CONTENTS] = a->scans ? &a->contents.worker : NULL,
-			[FAR_WALKS] = agent_walks_worker(a->walks) },
+			[FAR_WALKS] = agent_walks_worker(a->walks),
+			[FAR_EVENTS] = agent_events_worker(a->events) },
 	};
 	return 0;
 }
@@ -260,6 +264,7 @@ int main(int argc, char *argv[])
 	agent_scans_free(a.scans);
 	agent_maps_free(a.maps);
 	agent_walks_free(a.walks);
+	agent_events_free(a.events);
 	agent_contents_free(&a.contents);
 	agent_processes_close(&a.processes);
 	agent_images_close(&a.images);

@@ -149,7 +149,8 @@ const char *far_kind_none(enum far_kind kind)
 	static const char *const none[FAR_KINDS] = { [FAR_LEAKS] = "no leak scan",
 		[FAR_MAP] = "no memory map",
 		[FAR_CONTENTS] = "no contents of blocks",
-		[FAR_WALKS] = "no ages and threads of live blocks" };
+		[FAR_WALKS] = "no ages and threads of live blocks",
+		[FAR_EVENTS] = "no events" };
 
 	return none[kind];
 }

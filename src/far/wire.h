@@ -74,6 +74,7 @@ enum far_kind {
 	FAR_MAP, /* the map of its resident memory */
 	FAR_CONTENTS, /* of blocks: only if its user allowed leak scans */
 	FAR_WALKS, /* over the live blocks */
+	FAR_EVENTS, /* of a call site */
 	FAR_KINDS
 };
 

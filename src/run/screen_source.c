@@ -480,10 +480,12 @@ int screen_source_events_follow(void *screen, uint32_t site, char *msg, size_t c
 {
 	struct screen_source *s = screen;
 
-	if (is_refused(s, msg, cap) ||
-		is_elsewhere(s, "events are not sent: run heaptop there", msg, cap))
+	const struct session *shown = session_shown(s);
+
+	if (is_refused(s, msg, cap))
 		return -ENODATA;
-	return screen_events_follow(s->events, session_path(session_shown(s)), site, msg, cap);
+	return screen_events_follow(s->events, session_path(shown),
+		far_run_order(run_far(s->run), FAR_EVENTS, session_far(shown)), site, msg, cap);
 }
 
 void screen_source_events_stop(void *screen)

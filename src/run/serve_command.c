@@ -16,6 +16,7 @@
 #include "src/far/listen.h"
 #include "src/run/agent_children.h"
 #include "src/run/agent_contents.h"
+#include "src/run/agent_events.h"
 #include "src/run/agent_images.h"
 #include "src/run/agent_maps.h"
 #include "src/run/agent_processes.h"
@@ -40,6 +41,7 @@ struct serve {
 	struct agent_scans *scans; /* NULL: it only reads */
 	struct agent_maps *maps;
 	struct agent_walks *walks;
+	struct agent_events *events;
 	struct agent_contents contents;
 	char token[FAR_TOKEN_MAX]; /* "": none is asked for */
 };
@@ -140,7 +142,8 @@ static int desk_serve(struct serve *s)
 		.worker = { [FAR_LEAKS] = s->scans ? agent_scans_worker(s->scans) : NULL,
 			[FAR_MAP] = agent_maps_worker(s->maps),
 			[FAR_CONTENTS] = s->scans ? &s->contents.worker : NULL,
-			[FAR_WALKS] = agent_walks_worker(s->walks) },
+			[FAR_WALKS] = agent_walks_worker(s->walks),
+			[FAR_EVENTS] = agent_events_worker(s->events) },
 		.sends_files = s->sends_files,
 		.exits = s->scans && s->options->mode == OPTIONS_RUN && !s->options->no_exit_scan,
 	};
@@ -205,7 +208,8 @@ static int serve_open(struct serve *s)
 	s->scans = o->far.steers ? agent_scans_new() : NULL;
 	s->maps = agent_maps_new();
 	s->walks = agent_walks_new();
-	return s->maps && s->walks && (s->scans || !o->far.steers)
+	s->events = agent_events_new();
+	return s->maps && s->walks && s->events && (s->scans || !o->far.steers)
 		       ? 0
 		       : failure_print_errno("cannot serve", -ENOMEM);
 }
@@ -229,6 +233,7 @@ int serve_command_run(struct options *o)
 	agent_scans_free(s.scans);
 	agent_maps_free(s.maps);
 	agent_walks_free(s.walks);
+	agent_events_free(s.events);
 	agent_contents_free(&s.contents);
 	status = s.run ? run_close(s.run) : 0;
 	return rc ? rc : status;

@@ -86,7 +86,7 @@ def contents():
 def acts_there():
     with leaks() as p:
         shown = played("r\n5\n1\n2\nK\nEnter\n:until sampling is chosen there\nD\nD\n:until recording is ended there\n"
-                       "Enter\nE\n:until events are not sent\nEsc\nm\nEnter\n:wait 5\n",
+                       "m\nEnter\n:wait 5\n",
                        *VIA, "-a", str(p.pid))
         check("LIVE" in shown and "SAMPLED" not in shown, shown)
 

@@ -36,8 +36,8 @@ int main(int argc, char **argv)
 	if (write(1, "ready\\n", 6) != 6)
 		return 1;
 	while (read(0, &c, 1) == 1) {
-		if (c == 'm')
-			held[0] = keep_far(5000);
+		if (c == 'm' || c == 'n')
+			held[0] = keep_far(c == 'm' ? 5000 : 6001);
 		else if (c == 'x')
 			execl("/bin/cat", "cat", (char *)0);
 		else if (c == 'f') {

@@ -42,7 +42,7 @@ MAY = {
     "src/run": ["src/attach", "src/core", "src/far", "src/trace/stop.h", "src/session", "src/record", "src/diff", "src/scan", "src/memory", "src/marks", "src/source", "src/leak",
                 "src/target", "src/export", "src/read", "src/sym", "src/model", "src/proc", "src/util", "shm/allocator_rule.h"],
     "src/show": ["src/run", "src/export", "src/model", "src/util", "tui"],
-    "src/agent": ["src/run/agent_scans.h", "src/run/agent_maps.h", "src/run/agent_contents.h", "src/run/agent_images.h", "src/run/agent_children.h", "src/run/agent_processes.h", "src/run/agent_walks.h", "src/far", "src/target", "src/leak/names", "src/leak/access", "src/read", "src/util"],
+    "src/agent": ["src/run/agent_scans.h", "src/run/agent_maps.h", "src/run/agent_contents.h", "src/run/agent_images.h", "src/run/agent_children.h", "src/run/agent_processes.h", "src/run/agent_walks.h", "src/run/agent_events.h", "src/far", "src/target", "src/leak/names", "src/leak/access", "src/read", "src/util"],
     "tui": ["src/model", "src/util"],
     "src": ["src", "tui"],
 }
