@@ -195,7 +195,7 @@ static int process_attach(struct attachment *a, pid_t pid, uint64_t until_ns, ch
 static bool needs_recording(const struct options *o)
 {
 	return o->report || o->leak_check || o->trace || o->record_events || o->sample.given ||
-	       o->mark_every_ns || o->record || o->fail_on || o->nconditions;
+	       o->mark_every_ns || o->record || o->fail_on || o->nconditions || o->save || o->sizes;
 }
 
 /* "; to record it: heaptop -- COMMAND", unless heaptop could not start it either. */

@@ -487,10 +487,12 @@ def outside():
         check(rep["proc"]["rss"] > 0 and rep["memory"]["rss"] > 0, rep)
         check({s["function"] for s in rep["sites"]} == {"in use"}, rep["sites"])
         check_equal(total(rep["sites"], "live_bytes"), rep["totals"]["live_bytes"], "its heap")
-        for option in ("--report", "--leak-check", "--sample=1M"):
+        file = os.path.join(scratch, "saved")
+        for option in ("--report", "--leak-check", "--sample=1M", "--sizes=1", "--save=" + file):
             done = run([HEAPTOP, option, *(["-b"] if "sample" in option else []), "-a", str(pid)])
             check_equal(done.returncode, 125, "status with " + option)
             check(b"to record it: heaptop -- " in done.stderr, done.stderr)
+        check(not os.path.exists(file), "a file of nothing was saved")
         status, out, err = play(":until RSS\nD\n:save-display -\nF8\n:until brk heap\nq\n", "-a", pid)
         check_equal(status, 0, err)
         check("not recorded" in out and "nothing to detach from" in out, out)
