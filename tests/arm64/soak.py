@@ -34,6 +34,8 @@ TESTS = {
     "children": ("tests/e2e/leaks_children.py", []),
     "forks": ("tests/faults/group_c.py", ["C1", "C1b", "C2", "C3", "C3b", "C3c", "C4", "C5", "C7", "C16", "C6",
                                           "C6a"]),  # C3a is about attaching, which is x86-64's
+    "cores": ("tests/e2e/cores.py", ["of the kernel has them", "python that crashes", "memory needs no segment",
+                                     "every size"]),
     "programs": ("tests/arm64/programs.py", []),
 }
 
@@ -42,6 +44,7 @@ TESTS_16K = {
     "pages": ("tests/arm64/programs.py", ["counts", "gcc"]),
     "pages-truth": ("tests/e2e/truth.py", ["every function", "10,000 stacks, 100,000"]),
     "pages-leaks": ("tests/e2e/leaks.py", ["every class, root", "a running program"]),
+    "pages-cores": ("tests/e2e/cores.py", ["of the kernel has them", "python that crashes", "memory needs no segment"]),
 }
 UNITS = ("trace_stop", "proc_smaps", "shm_memory")
 
