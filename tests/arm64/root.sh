@@ -15,7 +15,7 @@ tools=gcc-aarch64-linux-gnu,g++-aarch64-linux-gnu,binutils-aarch64-linux-gnu
 libraries=libc6-dev,libstdc++-12-dev,libgcc-12-dev,linux-libc-dev,libncurses-dev,libunwind-dev,libdw-dev
 libraries=$libraries,libelf-dev,libiberty-dev,libzstd-dev,zlib1g-dev,libjson-c-dev,libvterm-dev
 # What make soak-arm64 runs.
-programs=python3,perl,gcc,busybox-static,bash,coreutils,sqlite3,redis-server,procps,util-linux,strace,ncurses-base,libc-bin,libc6-dbg,linux-image-cloud-arm64
+programs=python3,perl,gcc,busybox-static,bash,coreutils,sqlite3,redis-server,procps,util-linux,strace,ncurses-base,grep,libc-bin,libc6-dbg,linux-image-cloud-arm64
 
 [ -d "$dir/cross/usr" ] || mmdebstrap --variant=extract --architectures="$(dpkg --print-architecture)" \
 	--include=$tools "$suite" "$dir/cross"
