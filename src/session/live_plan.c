@@ -58,16 +58,16 @@ void live_plan_cuts(const struct live_plan *p, uint64_t created_ns, struct live_
 {
 	out->count = 0;
 	out->full = false;
-	for (unsigned i = 0; p->classes && i < p->spans; i++)
+	for (unsigned i = 0; p->wants.classes && i < p->spans; i++)
 		time_cut(out, p->site,
 			p->span[i].from_ns > created_ns ? p->span[i].from_ns - created_ns : 0);
-	for (unsigned i = 0; p->retention && i < p->retains.sites; i++) {
+	for (unsigned i = 0; p->wants.retention && i < p->retains.sites; i++) {
 		const struct retention_site *site = &p->retains.site[i];
 
 		time_cut(out, site->id, site->from_ns);
 		time_cut(out, site->id, site->middle_ns);
 		time_cut(out, site->id, site->to_ns);
 	}
-	if (p->births)
+	if (p->wants.births)
 		marks_cut(p, out);
 }

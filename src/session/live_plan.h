@@ -11,11 +11,15 @@
 #include "src/session/live_group.h"
 #include "src/session/retention.h"
 
-/* All zeros: for nothing. */
-struct live_plan {
+/* All zeros: nothing. */
+struct live_wants {
 	bool ages, births, retention, alive;
-	bool classes; /* ages of the blocks of `site` */
+	bool classes; /* ages of the blocks of one site */
 	bool ended; /* the program had */
+};
+
+struct live_plan {
+	struct live_wants wants;
 	uint64_t made_ns; /* monotonic */
 	/* births: the marks */
 	const struct snap_mark *since, *until, *last;

@@ -22,17 +22,17 @@
 static void group_visit(void *ctx, const struct live_group *g)
 {
 	struct live_walk *v = ctx;
-	const struct live_plan *p = &v->plan;
+	const struct live_wants *w = &v->plan.wants;
 
-	if (p->ages)
+	if (w->ages)
 		age_classes_group(&v->ages, g);
-	if (p->births)
+	if (w->births)
 		since_mark_group(&v->births, g);
-	if (p->classes)
+	if (w->classes)
 		age_classes_group_class(&v->ages, g);
-	if (p->retention)
+	if (w->retention)
 		retention_group(&v->retention, g);
-	if (p->alive)
+	if (w->alive)
 		live_by_thread_group(&v->alive, g);
 }
 
@@ -46,10 +46,13 @@ static void block_visit(void *ctx, const struct read_block *b)
 /* What was planned to be retained takes the place of the last walk's. */
 static void retention_begin(struct live_walk *v)
 {
-	struct retention last = v->retention;
+	struct retention *planned = &v->plan.retains;
+	uint8_t *which = v->retention.which;
+	uint32_t room = v->retention.room;
 
-	v->retention = v->plan.retains;
-	v->plan.retains = last;
+	v->retention = *planned;
+	planned->which = which;
+	planned->room = room;
 }
 
 /* Before the groups. What has no memory is left out. */
@@ -58,14 +61,15 @@ static void walk_begin(struct live_walk *v, const struct live_walk_of *of, const
 	struct live_plan *p = &v->plan;
 
 	v->ages.known = v->ages.has_classes = v->retention.known = v->alive.known = false;
-	p->ages = p->ages && age_classes_start(&v->ages, of->sites) == 0;
-	p->births = p->births && since_mark_start(&v->births, of->moments, s) == 0;
-	if (p->classes)
+	p->wants.ages = p->wants.ages && age_classes_start(&v->ages, of->sites) == 0;
+	p->wants.births = p->wants.births && since_mark_start(&v->births, of->moments, s) == 0;
+	if (p->wants.classes)
 		age_classes_start_classes(
 			&v->ages, p->site, p->allocs, p->span, p->spans, of->created_ns);
-	if (p->retention)
+	if (p->wants.retention)
 		retention_begin(v);
-	p->alive = p->alive && live_by_thread_start(&v->alive, of->segment, v->site) == 0;
+	p->wants.alive =
+		p->wants.alive && live_by_thread_start(&v->alive, of->segment, v->site) == 0;
 }
 
 /* After them. `allocs`: of the plan's site; NULL: unknown. */
@@ -74,21 +78,21 @@ static void walk_end(struct live_walk *v, const struct live_walk_of *of, const s
 {
 	const struct live_plan *p = &v->plan;
 
-	v->ages.known = whole && p->ages;
-	v->ages.has_classes = whole && p->classes && allocs;
+	v->ages.known = whole && p->wants.ages;
+	v->ages.has_classes = whole && p->wants.classes && allocs;
 	if (v->ages.has_classes)
 		age_classes_end_classes(&v->ages, *allocs);
-	if (whole && p->alive)
+	if (whole && p->wants.alive)
 		live_by_thread_end(&v->alive, p->made_ns);
-	if (p->births)
+	if (p->wants.births)
 		since_mark_end(&v->births, of->moments, s, whole);
-	v->retention.known = whole && p->retention;
-	v->is_last = p->ended;
+	v->retention.known = whole && p->wants.retention;
+	v->is_last = p->wants.ended;
 }
 
-static bool asked(const struct live_plan *p)
+static bool asked(const struct live_wants *w)
 {
-	return p->ages || p->births || p->classes || p->alive;
+	return w->ages || w->births || w->classes || w->alive;
 }
 
 /* Completes the plan; what it cannot be for is left out. */
@@ -97,8 +101,8 @@ static void plan_make(struct live_walk *v, const struct live_walk_of *of, const 
 	struct live_plan *p = &v->plan;
 
 	p->made_ns = clock_monotonic_ns();
-	p->classes = p->classes && live_plan_classes(p, of->model, s, v->site);
-	p->retention = p->retention && retention_start(&p->retains, s, of->sites) == 0;
+	p->wants.classes = p->wants.classes && live_plan_classes(p, of->model, s, v->site);
+	p->wants.retention = p->wants.retention && retention_start(&p->retains, s, of->sites) == 0;
 	live_plan_marks(p, of->moments, s);
 }
 
@@ -111,10 +115,10 @@ static void walk_here(struct live_walk *v, const struct live_walk_of *of, const 
 	plan_make(v, of, s);
 	walk_begin(v, of, s);
 	whole = read_blocks(of->segment, block_visit, v) >= 0;
-	has_site = p->classes && read_sites(of->segment, p->site, &site, 1) == 1;
+	has_site = p->wants.classes && read_sites(of->segment, p->site, &site, 1) == 1;
 	walk_end(v, of, s, whole, has_site ? &site.allocs : NULL);
-	v->due_ns =
-		p->made_ns + (clock_monotonic_ns() - p->made_ns) * (asked(p) ? SHARE : SHARE_SELF);
+	v->due_ns = p->made_ns +
+		    (clock_monotonic_ns() - p->made_ns) * (asked(&p->wants) ? SHARE : SHARE_SELF);
 }
 
 /* ---- by an agent -------------------------------------------------------------------------- */
@@ -127,10 +131,10 @@ static void walk_ask(struct live_walk *v, const struct live_walk_of *of, const s
 	plan_make(v, of, s);
 	if (!r)
 		return;
-	r->has_site = p->classes;
+	r->has_site = p->wants.classes;
 	r->site = p->site;
 	live_plan_cuts(p, of->created_ns, &r->cuts);
-	p->births = p->births && !r->cuts.full;
+	p->wants.births = p->wants.births && !r->cuts.full;
 	v->is_asked = live_far_begin(of->far, r) == 0;
 	free(r);
 }
@@ -148,7 +152,7 @@ static int answer_await(struct live_walk *v, const struct live_walk_of *of, stru
 
 /* The groups of an answer are for what was planned and is still wanted. */
 static void walk_there(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s,
-	const struct live_plan *wanted)
+	const struct live_wants *wanted)
 {
 	struct live_plan *p = &v->plan;
 	struct live_answer answer;
@@ -157,13 +161,15 @@ static void walk_there(struct live_walk *v, const struct live_walk_of *of, const
 	if (rc == 0)
 		return;
 	v->is_asked = false;
-	v->due_ns = p->made_ns + (clock_monotonic_ns() - p->made_ns) *
-					 (asked(p) ? SHARE_FAR : SHARE_FAR * SHARE_SELF / SHARE);
+	v->due_ns = p->made_ns +
+		    (clock_monotonic_ns() - p->made_ns) *
+			    (asked(&p->wants) ? SHARE_FAR : SHARE_FAR * SHARE_SELF / SHARE);
 	if (rc < 0)
 		return;
-	p->ages = wanted->ages;
-	p->alive = wanted->alive;
-	p->births = p->births && wanted->births && live_plan_has_marks(p, of->moments, s);
+	p->wants.ages = wanted->ages;
+	p->wants.alive = wanted->alive;
+	p->wants.births =
+		p->wants.births && wanted->births && live_plan_has_marks(p, of->moments, s);
 	walk_begin(v, of, s);
 	walk_end(v, of, s, live_groups_each(answer.groups, group_visit, v) == 0,
 		answer.has_allocs ? &answer.allocs : NULL);
@@ -171,10 +177,10 @@ static void walk_there(struct live_walk *v, const struct live_walk_of *of, const
 
 /* ---- a tick ------------------------------------------------------------------------------- */
 
-static struct live_plan wants(
+static struct live_wants wants_of(
 	const struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
 {
-	return (struct live_plan){ .ages = age_classes_wanted(),
+	return (struct live_wants){ .ages = age_classes_wanted(),
 		.births = of->moments->last != NULL,
 		.classes = v->site_ticks > 0,
 		.retention = s->totals.live_blocks <= BLOCKS_MOST && retention_wanted(s),
@@ -185,7 +191,7 @@ static struct live_plan wants(
 /* What the last walk did not count is not made to wait for the next one; nor is the program's end.
  */
 static bool is_due(const struct live_walk *v, const struct live_walk_of *of,
-	const struct snapshot *s, const struct live_plan *w)
+	const struct snapshot *s, const struct live_wants *w)
 {
 	return (w->ended && !v->is_last && (asked(w) || w->retention)) ||
 	       (w->ages && !v->ages.known) || (w->alive && !v->alive.known) ||
@@ -195,13 +201,10 @@ static bool is_due(const struct live_walk *v, const struct live_walk_of *of,
 }
 
 static void walk_if_due(struct live_walk *v, const struct live_walk_of *of,
-	const struct snapshot *s, const struct live_plan *wanted)
+	const struct snapshot *s, const struct live_wants *wanted)
 {
 	if (!v->is_asked && is_due(v, of, s, wanted)) {
-		struct retention room = v->plan.retains;
-
-		v->plan = *wanted;
-		v->plan.retains = room;
+		v->plan.wants = *wanted;
 		if (of->far)
 			walk_ask(v, of, s);
 		else
@@ -214,7 +217,7 @@ static void walk_if_due(struct live_walk *v, const struct live_walk_of *of,
 void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct snapshot *s)
 {
 	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
-	struct live_plan wanted = wants(v, of, s);
+	const struct live_wants wanted = wants_of(v, of, s);
 
 	v->site_ticks -= v->site_ticks > 0;
 	if (!wanted.ages)
