@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+/* Larger answers are none: a desk takes no more than 64 MB of anything. */
+#define ANSWER_MOST (UINT64_C(32) << 20)
+
 static void request_put(struct bytes *b, const struct live_request *r)
 {
 	bytes_number(b, r->has_site);
@@ -76,6 +79,7 @@ static void answer_put(struct bytes *out, struct read_segment *s, const struct l
 	bytes_number(out, r->has_site && read_sites(s, r->site, &site, 1) == 1);
 	bytes_number(out, site.allocs);
 	live_groups_put(out, a->groups);
+	out->failed |= out->len > ANSWER_MOST;
 }
 
 void live_far_answer(const char *path, const struct live_request *r, struct bytes *out)
