@@ -34,7 +34,7 @@ const struct far_moment *far_desk_moment(const struct far_desk *d, unsigned view
  * Waits for it `timeout_ms` at most. True: a copy is of a new moment.
  */
 bool far_desk_tick(struct far_desk *d, int timeout_ms);
-/* Takes what has come beside ticks, and waits for it `timeout_ms` at most. */
+/* Takes what has come, parts of ticks too, and waits for it `timeout_ms` at most. */
 void far_desk_listen(struct far_desk *d, int timeout_ms);
 /* Readable when there is something to take. */
 int far_desk_fd(const struct far_desk *d);

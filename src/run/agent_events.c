@@ -60,7 +60,10 @@ static int events_begin(void *ctx, const char *path, pid_t pid, const uint8_t *r
 	if (r.begins)
 		return tail_begin(a, path, r.site);
 	/* After exec its numbers are of other sites. */
-	return a->tail && r.site == a->site && strcmp(path, a->path) == 0 ? 0 : -ESRCH;
+	if (a->tail && r.site == a->site && strcmp(path, a->path) == 0)
+		return 0;
+	tail_end(a);
+	return -ESRCH;
 }
 
 static void events_cancel(void *ctx)

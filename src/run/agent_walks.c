@@ -21,6 +21,7 @@ struct agent_walks {
 	struct live_request request;
 	char path[PATH_MAX];
 	bool waits; /* its walk is not due yet */
+	uint64_t begun_ns;
 	uint64_t due_ns;
 	/* The thread's until it has ended. */
 	bool runs;
@@ -35,7 +36,7 @@ static void *walk_run(void *ctx)
 	struct agent_walks *a = ctx;
 	uint64_t cpu = clock_thread_cpu_ns();
 
-	live_far_answer(a->path, &a->request, &a->found);
+	live_far_answer(a->path, &a->request, clock_monotonic_ns() - a->begun_ns, &a->found);
 	a->cpu_ns = clock_thread_cpu_ns() - cpu;
 	atomic_store(&a->ended, true);
 	return NULL;
@@ -63,6 +64,7 @@ static int walk_begin(void *ctx, const char *path, pid_t pid, const uint8_t *req
 	if (snprintf(a->path, sizeof(a->path), "%s", path) >= (int)sizeof(a->path))
 		return -ENAMETOOLONG;
 	a->waits = true;
+	a->begun_ns = clock_monotonic_ns();
 	return 0;
 }
 

@@ -18,11 +18,12 @@
 #include "src/run/far_contents.h"
 #include "src/run/far_objects.h"
 #include "src/run/far_token.h"
+#include "src/run/signals.h"
 #include "src/util/clock.h"
 
 #define CONNECT_MS 30000 /* without a byte; a password may have to be typed */
 #define TICK_MS	   30000
-#define WALK_NS	   UINT64_C(10000000000) /* for so long a walk that nobody takes is kept */
+#define WALK_NS	   UINT64_C(10000000000) /* a walk is kept that somebody has asked about since */
 
 struct far_run;
 
@@ -173,8 +174,10 @@ static int order_take(void *ctx, int timeout_ms, struct far_working *said,
 	if (f->walker != w)
 		return -ECANCELED;
 	rc = work_take(w, timeout_ms, said, answer, why);
-	if (rc != 0)
-		f->walker = NULL;
+	if (rc == 0 && f->waits && signals_pending())
+		rc = -EINTR;
+	f->walker = rc == 0 ? w : NULL;
+	f->walker_ns = clock_monotonic_ns();
 	return rc;
 }
 
@@ -380,7 +383,7 @@ void far_run_tick(struct far_run *f)
 {
 	if (!f)
 		return;
-	if (far_desk_tick(f->desk, f->waits ? TICK_MS : 0))
+	if (far_desk_tick(f->desk, f->waits && !signals_pending() ? TICK_MS : 0))
 		objects_look(f);
 	(void)objects_listen(f);
 }
@@ -457,6 +460,8 @@ void far_run_say(struct far_run *f, const char *why)
 
 void far_run_leave(struct far_run *f, unsigned view)
 {
+	if (f->walker && f->walker->view == &f->view[view])
+		f->walker = NULL;
 	view_close(&f->view[view]);
 }
 

@@ -7,6 +7,8 @@
 /* Larger answers are none: a desk takes no more than 64 MB of anything. */
 #define ANSWER_MOST (UINT64_C(32) << 20)
 
+#define DELAY_MOST UINT64_C(10000000000) /* longer ones are cut */
+
 static void request_put(struct bytes *b, const struct live_request *r)
 {
 	bytes_number(b, r->has_site);
@@ -36,6 +38,7 @@ int live_far_begin(const struct far_order *far, const struct live_request *r)
 
 static int answer_get(struct bytes_cursor c, struct live_answer *out)
 {
+	out->delay_ns = bytes_read_below(&c, DELAY_MOST);
 	out->has_allocs = bytes_read_below(&c, 1) != 0;
 	out->allocs = bytes_read(&c);
 	out->groups = c;
@@ -56,6 +59,7 @@ int live_far_take(const struct far_order *far, int timeout_ms, struct live_answe
 
 struct answering {
 	struct live_groups *groups;
+	uint64_t delay_ns;
 	bool whole;
 };
 
@@ -75,6 +79,7 @@ static void answer_put(struct bytes *out, struct read_segment *s, const struct l
 		out->failed = true;
 		return;
 	}
+	bytes_number(out, a->delay_ns < DELAY_MOST ? a->delay_ns : DELAY_MOST);
 	/* After the walk: no fewer than there are live blocks. */
 	bytes_number(out, r->has_site && read_sites(s, r->site, &site, 1) == 1);
 	bytes_number(out, site.allocs);
@@ -82,11 +87,14 @@ static void answer_put(struct bytes *out, struct read_segment *s, const struct l
 	out->failed |= out->len > ANSWER_MOST;
 }
 
-void live_far_answer(const char *path, const struct live_request *r, struct bytes *out)
+void live_far_answer(
+	const char *path, const struct live_request *r, uint64_t delay_ns, struct bytes *out)
 {
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *s = read_open(path, message);
-	struct answering a = { .groups = live_groups_new(&r->cuts), .whole = true };
+	struct answering a = {
+		.groups = live_groups_new(&r->cuts), .delay_ns = delay_ns, .whole = true
+	};
 
 	if (s && a.groups)
 		answer_put(out, s, r, &a);

@@ -18,6 +18,7 @@ struct live_request {
 /* A walk that has been made; valid as long as the bytes it was read from. */
 struct live_answer {
 	struct bytes_cursor groups; /* for live_groups_each */
+	uint64_t delay_ns; /* from the request to the walk */
 	bool has_allocs;
 	uint64_t allocs; /* of the request's site */
 };
@@ -33,7 +34,9 @@ int live_far_take(const struct far_order *far, int timeout_ms, struct live_answe
 
 /* 0 or -EPROTO. */
 int live_far_request_get(struct bytes_cursor *c, struct live_request *out);
-/* Makes a walk over the blocks of this segment; `out` has failed on any error. */
-void live_far_answer(const char *path, const struct live_request *r, struct bytes *out);
+/* Makes a walk over the blocks of this segment, so long after it was asked for; `out` has failed on
+ * any error. */
+void live_far_answer(
+	const char *path, const struct live_request *r, uint64_t delay_ns, struct bytes *out);
 
 #endif

@@ -11,6 +11,8 @@
 
 #define SLOTS_FIRST 1024u
 #define TICK_MAX    (UINT64_MAX >> HT_TICK_SHIFT)
+#define GROUPS_MAX  (1u << 20) /* some 100 MB, on the machine of the program */
+#define SUM_MAX	    (UINT64_MAX >> 8)
 
 struct live_group live_group_of(const struct read_block *b)
 {
@@ -249,7 +251,7 @@ bool live_groups_add(struct live_groups *g, const struct read_block *b)
 		return true;
 	}
 	if (g->count >= g->slots / 2) {
-		if (!slots_grow(g))
+		if (g->count >= GROUPS_MAX || !slots_grow(g))
 			return !(g->failed = true);
 		slot = slot_of(g, b->counter, span);
 	}
@@ -306,8 +308,8 @@ static struct live_group group_get(struct bytes_cursor *c, uint32_t before)
 	g.slot = (uint32_t)bytes_read_below(c, HT_SLOTS_MAX - 1);
 	g.first = bytes_read_below(c, TICK_MAX);
 	g.last = g.first + bytes_read_below(c, TICK_MAX - g.first);
-	g.blocks = bytes_read(c);
-	g.bytes = bytes_read(c);
+	g.blocks = bytes_read_below(c, SUM_MAX);
+	g.bytes = bytes_read_below(c, SUM_MAX);
 	return g;
 }
 

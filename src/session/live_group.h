@@ -44,7 +44,8 @@ struct live_groups;
 /* NULL: no memory. */
 struct live_groups *live_groups_new(const struct live_cuts *c);
 void live_groups_free(struct live_groups *g);
-/* Adds a block to its group. False: no memory, and the groups are incomplete. */
+/* Adds a block to its group. False: there is no memory, or there are too many groups, which are
+ * incomplete then. */
 bool live_groups_add(struct live_groups *g, const struct read_block *b);
 /* Sorts and writes them. */
 void live_groups_put(struct bytes *b, struct live_groups *g);

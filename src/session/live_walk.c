@@ -14,6 +14,7 @@
 #define BLOCKS_MOST 16000000u /* more would stop the screen for half a second: no such walk */
 #define SITE_TICKS  3u /* a view that shows a site asks each tick */
 #define LOOKED_NS   1000000000u /* a first tick so early means: watched from the start */
+#define FAILED_NS   UINT64_C(2000000000) /* from a walk that was refused to the next */
 #define WAIT_MS	    100 /* between looks at what has come */
 #define WAIT_NS	    UINT64_C(30000000000) /* at most, for one walk */
 
@@ -150,6 +151,14 @@ static int answer_await(struct live_walk *v, const struct live_walk_of *of, stru
 	return rc;
 }
 
+/* An agent's walk, which was not made after now. */
+static uint64_t walked_at(uint64_t ns)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	return ns < now ? ns : now;
+}
+
 /* The groups of an answer are for what was planned and is still wanted. */
 static void walk_there(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s,
 	const struct live_wants *wanted)
@@ -164,12 +173,17 @@ static void walk_there(struct live_walk *v, const struct live_walk_of *of, const
 	v->due_ns = p->made_ns +
 		    (clock_monotonic_ns() - p->made_ns) *
 			    (asked(&p->wants) ? SHARE_FAR : SHARE_FAR * SHARE_SELF / SHARE);
-	if (rc < 0)
+	v->failed = rc < 0;
+	if (rc < 0) {
+		v->due_ns = clock_monotonic_ns() + FAILED_NS;
 		return;
+	}
+	p->made_ns = walked_at(p->made_ns + answer.delay_ns);
 	p->wants.ages = wanted->ages;
 	p->wants.alive = wanted->alive;
 	p->wants.births =
 		p->wants.births && wanted->births && live_plan_has_marks(p, of->moments, s);
+	v->failed = wanted->births && !p->wants.births;
 	walk_begin(v, of, s);
 	walk_end(v, of, s, live_groups_each(answer.groups, group_visit, v) == 0,
 		answer.has_allocs ? &answer.allocs : NULL);
@@ -193,6 +207,8 @@ static struct live_wants wants_of(
 static bool is_due(const struct live_walk *v, const struct live_walk_of *of,
 	const struct snapshot *s, const struct live_wants *w)
 {
+	if (v->failed && clock_monotonic_ns() < v->due_ns)
+		return false;
 	return (w->ended && !v->is_last && (asked(w) || w->retention)) ||
 	       (w->ages && !v->ages.known) || (w->alive && !v->alive.known) ||
 	       (w->births && since_mark_differ(&v->births, of->moments, s)) ||

@@ -24,6 +24,7 @@ struct live_walk {
 	struct live_by_thread alive;
 	struct live_plan plan; /* of the last walk, */
 	bool is_asked; /* or of one that an agent is to make */
+	bool failed; /* or the agent could not do all of it: the next one waits until it is due */
 	bool is_last; /* the last walk was made after the program's end */
 	uint64_t due_ns;
 	uint32_t site; /* the one on display */

@@ -503,7 +503,9 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		said_hear(&s->said, &s->marks, &of);
 		marks_read(&s->marks, &of, made);
 	}
-	live_walk_update(&s->live_walk, &live_walk, made);
+	/* There, the view is of the next image by now: its blocks are not this one's. */
+	if (!(s->far && s->replaced))
+		live_walk_update(&s->live_walk, &live_walk, made);
 	scanned_sites_fill(&s->scanned, made);
 	faults_update(&s->faults, s->segment, s->totals.sites, made);
 	ignore_marks_set(&s->ignoring, s->segment, made);

@@ -30,7 +30,8 @@ struct session_options {
 	const struct ignored_rules *ignored; /* sites not to be recorded; NULL: none */
 	pid_t pid; /* the process as we see it; 0: as the segment says */
 	/* The process is on another machine, and this is what is known of it there, beside its
-	 * segment; changed between ticks only, and as long as the session. NULL: it is here. */
+	 * segment; may change whenever an agent is asked for a walk, and between ticks. NULL: it is
+	 * here. */
 	const struct far_moment *far;
 	const struct far_order *walks; /* whose agent makes walks over its live blocks, */
 	bool waits; /* for which each tick waits */

@@ -13,7 +13,7 @@ struct live_agent {
 	const char *path; /* of its segment */
 	unsigned begun;
 	unsigned takes; /* until an answer is there */
-	bool lost;
+	bool lost, refuses;
 	struct bytes answer;
 };
 
@@ -28,7 +28,7 @@ static inline int live_agent_begin(void *ctx, const struct bytes *request)
 	CHECK(request->len <= FAR_REQUEST_MAX);
 	CHECK_INT(live_far_request_get(&c, &r), 0);
 	bytes_free(&a->answer);
-	live_far_answer(a->path, &r, &a->answer);
+	live_far_answer(a->path, &r, 0, &a->answer);
 	CHECK(!a->answer.failed);
 	a->begun++;
 	return 0;
@@ -42,7 +42,7 @@ static inline int live_agent_take(void *ctx, int timeout_ms, struct far_working 
 	(void)timeout_ms;
 	(void)said;
 	*why = "it is lost";
-	if (a->lost)
+	if (a->lost || a->refuses)
 		return -EPIPE;
 	if (a->takes > 0 && a->takes--)
 		return 0;

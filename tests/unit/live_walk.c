@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 #include "src/model/filter.h"
+#include "src/far/moment.h"
+#include "src/session/session.h"
 #include "src/session/threads.h"
 #include "tests/unit/live_walk_fixture.h"
 
@@ -455,10 +457,62 @@ TEST(a_mark_while_an_agent_walks)
 	CHECK_INT(mark_list_add(&w.moments, &mark), 0);
 	(void)alive_now(&of);
 	CHECK(!w.live_walk.births.known);
+	w.live_walk.due_ns = 0;
 	(void)alive_now(&of);
 	CHECK(w.live_walk.births.known && w.live_walk.births.last == w.moments.last);
 	CHECK_INT(w.agent.begun, 2);
 	mark_list_free(&w.moments);
+	live_agent_walks = false;
+	end();
+}
+
+/* What an agent refuses is not asked for again at once. */
+TEST(a_walk_that_is_refused)
+{
+	struct live_walk_of of;
+
+	begin();
+	live_agent_walks = true;
+	of = surveyed_of(&w);
+	of.waits = false;
+	threads_want(true);
+	w.agent.takes = 1;
+	(void)alive_now(&of);
+	w.agent.refuses = true;
+	for (unsigned i = 0; i < 5; i++)
+		CHECK_INT(alive_now(&of), 0);
+	CHECK_INT(w.agent.begun, 1);
+	w.agent.refuses = false;
+	w.live_walk.due_ns = 0;
+	CHECK(alive_now(&of) > 0);
+	CHECK_INT(w.agent.begun, 2);
+	threads_want(false);
+	live_agent_walks = false;
+	end();
+}
+
+/* There, the view is of the next image then. */
+TEST(an_image_that_exec_has_replaced)
+{
+	struct far_moment there = { .tick = { .alive = true } };
+	struct session_options o = { .far = &there, .waits = true };
+	char message[READ_MESSAGE_MAX];
+	struct session *s;
+
+	begin();
+	live_agent_walks = true;
+	o.walks = live_agent_order(&w.agent);
+	w.made.s.header->state = HT_STATE_RUNNING;
+	s = session_open(w.made.path, &o, message);
+	CHECK(s != NULL);
+	threads_want(true);
+	snapshot_unref(session_tick(s));
+	CHECK_INT(w.agent.begun, 1);
+	session_replaced(s);
+	snapshot_unref(session_tick(s));
+	CHECK_INT(w.agent.begun, 1);
+	session_close(s);
+	threads_want(false);
 	live_agent_walks = false;
 	end();
 }
@@ -522,6 +576,8 @@ int main(void)
 	RUN(who_allocates_where);
 	RUN(an_answer_that_comes_later);
 	RUN(a_mark_while_an_agent_walks);
+	RUN(a_walk_that_is_refused);
+	RUN(an_image_that_exec_has_replaced);
 	RUN_BOTH(what_lives_of_each_age);
 	RUN_BOTH(no_more_alive_than_allocated);
 	RUN_BOTH(ages_of_a_program_that_ended);
