@@ -8,6 +8,7 @@
 
 #include "shm/layout.h"
 #include "shm/poisson.h"
+#include "src/util/sorted.h"
 
 #define SLOTS_FIRST 1024u
 #define TICK_MAX    (UINT64_MAX >> HT_TICK_SHIFT)
@@ -219,17 +220,8 @@ static bool slots_grow(struct live_groups *g)
 /* The number of cuts up to a tick. */
 static uint16_t span_of(const struct site_cuts *c, uint64_t tick)
 {
-	unsigned low = 0, high = c->count;
-
-	while (low < high) {
-		unsigned mid = (low + high) / 2;
-
-		if (c->tick[mid] <= tick)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return (uint16_t)low;
+	return (uint16_t)sorted_through(
+		(struct sorted){ c->tick, c->count, sizeof(*c->tick), 0 }, tick);
 }
 
 static void group_join(struct live_group *to, const struct live_group *from)

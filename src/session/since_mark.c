@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/util/sorted.h"
+
 /* One walk. */
 struct since_mark_walk {
 	uint64_t *ns; /* of the moments, the oldest first */
@@ -21,17 +23,7 @@ struct since_mark_walk {
 /* The number of moments before an allocation. */
 static unsigned generation(const struct since_mark_walk *w, uint64_t ns)
 {
-	unsigned low = 0, high = w->count;
-
-	while (low < high) {
-		unsigned mid = (low + high) / 2;
-
-		if (w->ns[mid] <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (unsigned)sorted_through((struct sorted){ w->ns, w->count, sizeof(*w->ns), 0 }, ns);
 }
 
 void since_mark_group(struct since_mark *b, const struct live_group *g)

@@ -6,18 +6,9 @@ import os
 import re
 import subprocess
 
-from far_program import VIA, Program, frame, heaptop, leaks
+from far_program import VIA, Program, frame, leaks, played
 from proving import HEAPTOP, case, check, check_equal, environment, frames_of, kill_hard, run_cases, scratch, target, wait_for
 from scanning import Waiting
-
-
-def played(keys, *where):
-    path = os.path.join(scratch, "keys")
-    with open(path, "w", encoding="ascii") as f:
-        f.write(":size 100x40\n:until LIVE\n" + keys + ":save-display -\n")
-    done = heaptop("-d", "0.2", "--script", path, *where)
-    check_equal((done.returncode, done.stderr), (0, ""), "the end")
-    return done.stdout
 
 
 def births(report):

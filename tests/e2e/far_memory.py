@@ -7,21 +7,12 @@ import json
 import os
 import subprocess
 
-from far_program import VIA, heaptop, leaks
+from far_program import VIA, heaptop, leaks, played
 from proving import HEAPTOP, case, check, check_equal, environment, run_cases, scratch, target
 from scanning import Waiting
 
 # How long it took, and when the next reading is due.
 TIMES = ("time", "read_ns", "took_ns", "again_ns", "cpu_ns")
-
-
-def played(keys, *where):
-    path = os.path.join(scratch, "keys")
-    with open(path, "w", encoding="ascii") as f:
-        f.write(":size 100x30\n:until LIVE\n" + keys + ":save-display -\n")
-    done = heaptop("-d", "0.1", "--script", path, *where)
-    check_equal((done.returncode, done.stderr), (0, ""), "the end")
-    return done.stdout
 
 
 def rows_of(shown):

@@ -111,3 +111,13 @@ def frame(*where, **more):
     done = heaptop(*where, "-b", "-n", "1", "--format", "json", **more)
     check_equal(done.returncode, 0, "exit status (%s)" % done.stderr)
     return json.loads(done.stdout)
+
+
+def played(keys, *where, size="100x30"):
+    """The screen after these keys, from the first frame on."""
+    path = os.path.join(scratch, "keys")
+    with open(path, "w", encoding="ascii") as script:
+        script.write(":size %s\n:until LIVE\n%s:save-display -\n" % (size, keys))
+    done = heaptop("-d", "0.1", "--script", path, *where)
+    check_equal((done.returncode, done.stderr), (0, ""), "the end")
+    return done.stdout
