@@ -7,8 +7,7 @@
 #include <sys/ptrace.h>
 
 #include "src/proc/proc.h"
-
-#define USER_CODE 0x33 /* cs of a 64-bit program */
+#include "src/trace/restart.h"
 
 #ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
 #define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
@@ -48,12 +47,8 @@ bool trace_borrow_in_sequence(const struct trace_thread *t)
 
 bool trace_borrow_may(const struct trace_thread *t, bool filters)
 {
-#ifdef __x86_64__
 	return t->state == TRACE_THREAD_STOPPED && t->held && t->signal == 0 &&
-	       t->regs.cs == USER_CODE && !(filters && trace_borrow_filtered(t->tid)) &&
-	       !trace_borrow_dispatched(t->tid) &&
-	       ((long)t->regs.orig_rax >= 0 || !trace_borrow_in_sequence(t));
-#else
-	return false;
-#endif
+	       !trace_registers_narrow(&t->regs) && !trace_registers_lost(t->tid) &&
+	       !(filters && trace_borrow_filtered(t->tid)) && !trace_borrow_dispatched(t->tid) &&
+	       trace_restart_may(t) && (t->system.call >= 0 || !trace_borrow_in_sequence(t));
 }

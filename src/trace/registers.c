@@ -9,6 +9,8 @@
 
 #ifdef __x86_64__
 
+#define USER_CODE 0x33 /* cs of a 64-bit program */
+
 bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_system *s)
 {
 	bool read = ptrace(PTRACE_GETREGS, tid, NULL, r) == 0;
@@ -17,6 +19,27 @@ bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_sy
 		memset(r, 0, sizeof(*r));
 	*s = (struct trace_system){ r->fs_base, (long)r->orig_rax };
 	return read;
+}
+
+bool trace_registers_write(pid_t tid, const struct user_regs_struct *r)
+{
+	return ptrace(PTRACE_SETREGS, tid, NULL, r) == 0;
+}
+
+void trace_registers_divert(struct user_regs_struct *r, uint64_t pc)
+{
+	r->rip = pc;
+	r->orig_rax = (unsigned long)-1;
+}
+
+bool trace_registers_narrow(const struct user_regs_struct *r)
+{
+	return r->cs != USER_CODE;
+}
+
+bool trace_registers_lost(pid_t tid)
+{
+	return false;
 }
 
 #elif defined(__aarch64__)
@@ -28,6 +51,25 @@ bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_sy
 #ifndef NT_ARM_SYSTEM_CALL
 #define NT_ARM_SYSTEM_CALL 0x404
 #endif
+#ifndef NT_ARM_SVE
+#define NT_ARM_SVE 0x405
+#endif
+#ifndef NT_ARM_SSVE
+#define NT_ARM_SSVE 0x40b
+#endif
+#ifndef NT_ARM_GCS
+#define NT_ARM_GCS 0x410
+#endif
+
+#define PSTATE_NARROW UINT64_C(0x10) /* 32-bit code */
+#define PSTATE_BTYPE  UINT64_C(0xc00) /* of an indirect branch just made */
+#define VECTORS_LONG  1u /* in `flags`: SVE's registers are in use beyond 128 bits */
+
+/* The beginning of the notes on SVE; the kernel's struct user_sve_header. */
+struct vectors {
+	uint32_t bytes, bytes_max;
+	uint16_t length, length_max, flags, unused;
+};
 
 static bool note_read(pid_t tid, long note, void *out, size_t bytes)
 {
@@ -58,6 +100,32 @@ bool trace_registers_write(pid_t tid, const struct user_regs_struct *r)
 	return ptrace(PTRACE_SETREGSET, tid, (void *)(long)NT_PRSTATUS, &io) == 0;
 }
 
+/* A page with branch protection does not accept a thread that stopped amid a branch elsewhere. */
+void trace_registers_divert(struct user_regs_struct *r, uint64_t pc)
+{
+	r->pc = pc;
+	r->pstate &= ~PSTATE_BTYPE;
+}
+
+bool trace_registers_narrow(const struct user_regs_struct *r)
+{
+	return (r->pstate & PSTATE_NARROW) != 0;
+}
+
+/* A system call keeps 128 bits of each vector register, and ends the streaming mode; rt_sigreturn
+ * wants a token on a guarded control stack. */
+bool trace_registers_lost(pid_t tid)
+{
+	struct vectors plain = { 0 }, streaming = { 0 };
+	uint64_t guarded = 0;
+
+	(void)note_read(tid, NT_ARM_SVE, &plain, sizeof(plain));
+	(void)note_read(tid, NT_ARM_SSVE, &streaming, sizeof(streaming));
+	(void)note_read(tid, NT_ARM_GCS, &guarded, sizeof(guarded));
+	return (plain.flags & VECTORS_LONG) != 0 || (streaming.flags & VECTORS_LONG) != 0 ||
+	       guarded != 0;
+}
+
 #else
 
 bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_system *s)
@@ -65,6 +133,25 @@ bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_sy
 	memset(r, 0, sizeof(*r));
 	*s = (struct trace_system){ .call = -1 };
 	return false;
+}
+
+bool trace_registers_write(pid_t tid, const struct user_regs_struct *r)
+{
+	return false;
+}
+
+void trace_registers_divert(struct user_regs_struct *r, uint64_t pc)
+{
+}
+
+bool trace_registers_narrow(const struct user_regs_struct *r)
+{
+	return true;
+}
+
+bool trace_registers_lost(pid_t tid)
+{
+	return true;
 }
 
 #endif

@@ -19,9 +19,13 @@ struct trace_system {
 
 /* False: nothing was read, and all is 0. */
 bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_system *s);
-#ifdef __aarch64__
 bool trace_registers_write(pid_t tid, const struct user_regs_struct *r);
-#endif
+/* Changes them so that the thread continues at `pc`, whatever it was doing. */
+void trace_registers_divert(struct user_regs_struct *r, uint64_t pc);
+/* Whether they are those of 32-bit code. */
+bool trace_registers_narrow(const struct user_regs_struct *r);
+/* Whether the thread has a state that a system call would change, and that cannot be restored. */
+bool trace_registers_lost(pid_t tid);
 
 static inline uint64_t trace_registers_stack(const struct user_regs_struct *r)
 {
@@ -34,6 +38,18 @@ static inline uint64_t trace_registers_stack(const struct user_regs_struct *r)
 #endif
 }
 
+/* The registers of a thread if only its stack pointer is known; the others are 0. */
+static inline struct user_regs_struct trace_registers_of_stack(uint64_t stack)
+{
+#ifdef __x86_64__
+	return (struct user_regs_struct){ .rsp = stack };
+#elif defined(__aarch64__)
+	return (struct user_regs_struct){ .sp = stack };
+#else
+	return (struct user_regs_struct){ 0 };
+#endif
+}
+
 static inline uint64_t trace_registers_pc(const struct user_regs_struct *r)
 {
 #ifdef __x86_64__
@@ -42,6 +58,18 @@ static inline uint64_t trace_registers_pc(const struct user_regs_struct *r)
 	return r->pc;
 #else
 	return 0;
+#endif
+}
+
+/* What a system call has just returned. */
+static inline long trace_registers_result(const struct user_regs_struct *r)
+{
+#ifdef __x86_64__
+	return (long)r->rax;
+#elif defined(__aarch64__)
+	return (long)r->regs[0];
+#else
+	return -1;
 #endif
 }
 

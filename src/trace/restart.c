@@ -4,6 +4,7 @@
 #include "src/trace/restart.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,13 @@
 
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
+
+#define KERNEL_SET 8u /* size of the kernel's signal mask */
+
+static bool mask_set(pid_t tid, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, tid, (void *)(uintptr_t)KERNEL_SET, &mask) == 0;
+}
 
 #ifdef __x86_64__
 
@@ -38,7 +46,7 @@ void trace_restart_call(struct trace_thread *t)
 	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || r->orig_rax == SYS_close)
 		return;
 	r->rax = (unsigned long)-ERESTARTNOHAND;
-	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
+	(void)trace_registers_write(t->tid, r);
 }
 
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
@@ -61,6 +69,18 @@ void trace_restart_registers(const struct trace_thread *t, struct user_regs_stru
 	default:
 		break;
 	}
+}
+
+bool trace_restart_may(const struct trace_thread *t)
+{
+	return true;
+}
+
+/* The kernel restarts the call itself, or ends it for a signal that has come meanwhile. The mask is
+ * first: a stub that the thread is in can live with signals. */
+bool trace_restart_return(struct trace_thread *t, uint64_t mask)
+{
+	return mask_set(t->tid, mask) && trace_registers_write(t->tid, &t->regs);
 }
 
 void trace_restart_before(struct trace_thread *t, pid_t pid)
@@ -88,9 +108,20 @@ void trace_restart_note(struct trace_thread *t, pid_t pid)
  *
  * To restart the call, the thread is sent back to its instruction, until it enters the kernel. If a
  * signal comes before it does, that call has ended with the EINTR that a handler's program expects.
+ *
+ * A thread that made other calls meanwhile is sent back also to a call that the kernel had put back
+ * itself, if signals have come: the kernel has forgotten by then that they may end the call with
+ * EINTR. A sleep with a relative limit would last
+ * its whole time again. The kernel resumes it by another call, which it sets as late as the thread
+ * leaves the kernel (setup_restart_syscall).
  */
-#define SVC_BYTES 4u
-#define ENTER_NS  UINT64_C(2000000000) /* one instruction, and a place on a processor */
+#define SVC_BYTES	   4u
+#define SVC_MASK	   0xffe0001fu
+#define SVC_CODE	   0xd4000001u
+#define ENTER_NS	   UINT64_C(2000000000) /* one instruction, and a place on a processor */
+#define SYSCALL_STOP	   0x80 /* PTRACE_O_TRACESYSGOOD */
+#define NR_RESTART_SYSCALL 128
+#define FUTEX_FLAGS	   (FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
 
 /* What the kernel shows of a thread in a call. False: it is in none, or runs. */
 static bool call_read(pid_t pid, pid_t tid, struct trace_call *c)
@@ -127,25 +158,72 @@ void trace_restart_before(struct trace_thread *t, pid_t pid)
 			   sleeps_read(pid, t->tid, &t->call.sleeps) && t->call.sleeps == before;
 }
 
-/* Whether the thread's registers are those of a call that has returned EINTR: the one it was in
- * before. */
-static bool is_cut_off(const struct trace_thread *t)
+/* Whether the thread was in this call, and stands `bytes` before the end of its instruction. */
+static bool is_call(const struct trace_thread *t, uint64_t bytes)
 {
 	const struct user_regs_struct *r = &t->regs;
 
-	return t->call.is_known && t->call.number != SYS_close && (long)r->regs[0] == -EINTR &&
-	       t->system.call < 0 && (long)r->regs[8] == t->call.number && r->pc == t->call.pc &&
-	       r->sp == t->call.sp &&
+	return t->call.is_known && t->system.call < 0 && (long)r->regs[8] == t->call.number &&
+	       r->pc == t->call.pc - bytes && r->sp == t->call.sp &&
 	       memcmp(&r->regs[1], &t->call.arg[1],
 		       (TRACE_CALL_ARGS - 1) * sizeof(t->call.arg[0])) == 0;
 }
 
+/* Whether its registers are those of a call that has returned EINTR: the one it was in before. */
+static bool is_cut_off(const struct trace_thread *t)
+{
+	return t->call.number != SYS_close && (long)t->regs.regs[0] == -EINTR && is_call(t, 0);
+}
+
+static bool is_put_back(const struct trace_thread *t)
+{
+	return t->regs.regs[0] == t->call.arg[0] && is_call(t, SVC_BYTES);
+}
+
 void trace_restart_note(struct trace_thread *t, pid_t pid)
 {
+	bool cut_off = is_cut_off(t), put_back = is_put_back(t);
 	long sleeps = 0;
+	bool same = (cut_off || put_back) && sleeps_read(pid, t->tid, &sleeps) &&
+		    sleeps == t->call.sleeps + 1;
 
-	t->call.is_known =
-		is_cut_off(t) && sleeps_read(pid, t->tid, &sleeps) && sleeps == t->call.sleeps + 1;
+	t->call.is_known = same && cut_off;
+	t->call.is_put_back = same && put_back;
+	t->call.is_left = false;
+}
+
+/* Whether the next instruction is a system call. True also if that is unknown. */
+static bool is_before_call(pid_t tid, uint64_t pc)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)(pc & ~UINT64_C(7)), NULL);
+	if (errno != 0)
+		return true;
+	return ((uint32_t)((uint64_t)word >> (pc & 4) * 8) & SVC_MASK) == SVC_CODE;
+}
+
+/* Whether such a call counts its time from its beginning, and the kernel resumes it by
+ * NR_RESTART_SYSCALL: the kernel's users of restart_block. */
+static bool has_relative_limit(const struct user_regs_struct *r)
+{
+	switch ((long)r->regs[8]) {
+	case SYS_nanosleep:
+		return true;
+	case SYS_clock_nanosleep:
+		return (r->regs[1] & TIMER_ABSTIME) == 0;
+	case SYS_futex:
+		return ((int)r->regs[1] & ~FUTEX_FLAGS) == FUTEX_WAIT && r->regs[3] != 0;
+	default:
+		return false;
+	}
+}
+
+bool trace_restart_may(const struct trace_thread *t)
+{
+	return t->call.is_put_back || !has_relative_limit(&t->regs) ||
+	       !is_before_call(t->tid, t->regs.pc);
 }
 
 /* Waits until the thread stops again. False: it did not. */
@@ -165,31 +243,38 @@ static bool stops_again(pid_t tid, int *status)
 	return got == tid && WIFSTOPPED(*status);
 }
 
-/* Whether the thread is where the call enters the kernel. */
-static bool has_entered(const struct trace_thread *t, int status)
+/* Whether the thread is where this call enters the kernel. */
+static bool has_entered(pid_t tid, const struct user_regs_struct *before, int status)
 {
 	struct user_regs_struct r;
 	struct trace_system system;
 
-	return WSTOPSIG(status) == SIGTRAP && status >> 16 == 0 &&
-	       trace_registers_read(t->tid, &r, &system) && r.pc == t->call.pc &&
-	       system.call == t->call.number;
+	return (WSTOPSIG(status) & ~SYSCALL_STOP) == SIGTRAP && status >> 16 == 0 &&
+	       trace_registers_read(tid, &r, &system) && r.pc == before->pc + SVC_BYTES &&
+	       system.call == (long)before->regs[8];
+}
+
+/* A set of signals that the kernel shows of a thread, such as "SigCgt". All: unknown. */
+static uint64_t signals_read(pid_t tid, const char *name)
+{
+	char path[64], text[4096], line[16];
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	snprintf(line, sizeof(line), "\n%s:", name);
+	p = proc_file_read(path, text, sizeof(text)) > 0 ? strstr(text, line) : NULL;
+	return p ? strtoull(p + strlen(line), NULL, 16) : ~UINT64_C(0);
 }
 
 /* Whether the signal has a handler in the thread's program. True also if that is unknown. */
 static bool is_caught(pid_t tid, int signal)
 {
-	char path[64], text[4096];
-	const char *p;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	p = proc_file_read(path, text, sizeof(text)) > 0 ? strstr(text, "\nSigCgt:") : NULL;
-	return !p || (strtoull(p + strlen("\nSigCgt:"), NULL, 16) >> (signal - 1) & 1) != 0;
+	return (signals_read(tid, "SigCgt") >> (signal - 1) & 1) != 0;
 }
 
 /* Lets the thread go back to the call. 0: it has entered it; -EINTR: it is not to, since a handler
  * comes first. Signals without a handler are delivered on the way. */
-static int call_enter(struct trace_thread *t)
+static int call_enter(struct trace_thread *t, const struct user_regs_struct *back)
 {
 	int status;
 
@@ -198,7 +283,7 @@ static int call_enter(struct trace_thread *t)
 			return -EINTR;
 		ptrace(PTRACE_SYSCALL, t->tid, NULL, (void *)(uintptr_t)(unsigned)t->signal);
 		t->signal = 0;
-		if (!stops_again(t->tid, &status) || has_entered(t, status))
+		if (!stops_again(t->tid, &status) || has_entered(t->tid, back, status))
 			return 0;
 		if (status >> 16 != 0)
 			return -EINTR;
@@ -206,22 +291,55 @@ static int call_enter(struct trace_thread *t)
 	}
 }
 
+/* The same of a thread that was elsewhere, and takes the signals that have come meanwhile within
+ * the call. If the viewer is killed in these microseconds, they wait for ever. */
+static void call_enter_again(struct trace_thread *t)
+{
+	uint64_t pending = signals_read(t->tid, "SigPnd") | signals_read(t->tid, "ShdPnd");
+	int status;
+
+	if (t->signal != 0 || (pending & ~t->call.mask) == 0 ||
+		!is_before_call(t->tid, t->now.pc) || !mask_set(t->tid, ~UINT64_C(0)))
+		return;
+	ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
+	if (stops_again(t->tid, &status) && !has_entered(t->tid, &t->now, status) &&
+		status >> 16 == 0)
+		t->signal = WSTOPSIG(status); /* SIGSTOP: it cannot be blocked */
+	(void)mask_set(t->tid, t->call.mask);
+}
+
 void trace_restart_call(struct trace_thread *t)
 {
-	struct user_regs_struct back = t->now;
+	struct user_regs_struct back;
 
+	if (t->call.is_left)
+		call_enter_again(t);
+	t->call.is_left = false;
 	if (!t->call.is_known)
 		return;
+	trace_restart_registers(t, &back);
 	t->call.is_known = false;
-	back.regs[0] = t->call.arg[0];
-	back.pc -= SVC_BYTES;
-	if (trace_registers_write(t->tid, &back) && call_enter(t) != 0)
+	if (trace_registers_write(t->tid, &back) && call_enter(t, &back) != 0)
 		(void)trace_registers_write(t->tid, &t->now);
 }
 
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
+	if (!t->call.is_known)
+		return;
+	r->regs[0] = t->call.arg[0];
+	r->pc -= SVC_BYTES;
+}
+
+bool trace_restart_return(struct trace_thread *t, uint64_t mask)
+{
+	trace_restart_registers(t, &t->now);
+	if (t->call.is_put_back && has_relative_limit(&t->now))
+		t->now.regs[8] = NR_RESTART_SYSCALL;
+	t->call.is_left = true;
+	t->call.mask = mask;
+	return mask_set(t->tid, mask) && trace_registers_write(t->tid, &t->now);
 }
 
 #else
@@ -241,6 +359,16 @@ void trace_restart_call(struct trace_thread *t)
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
+}
+
+bool trace_restart_may(const struct trace_thread *t)
+{
+	return false;
+}
+
+bool trace_restart_return(struct trace_thread *t, uint64_t mask)
+{
+	return false;
 }
 
 #endif

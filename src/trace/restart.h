@@ -21,5 +21,9 @@ void trace_restart_call(struct trace_thread *t);
  * resume it now: a system call that the stop interrupted is restarted.
  */
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r);
+/* Whether a stopped thread can make other calls, and go on afterwards as if it had not. */
+bool trace_restart_may(const struct trace_thread *t);
+/* After them, where it stops for us alone: restores its registers and signal mask. */
+bool trace_restart_return(struct trace_thread *t, uint64_t mask);
 
 #endif

@@ -10,4 +10,5 @@ $(B)/tests/unit/session: private LDFLAGS_ALL += -Wl,--wrap=process_figures_read
 # Counts what it reads.
 $(B)/tests/unit/leak_heap_walk: private LDFLAGS_ALL += -Wl,--wrap=pread
 # A viewer that dies before or after any step of these.
-$(B)/tests/unit/trace_remote $(B)/tests/unit/attach $(B)/tests/unit/attach_recorded: private LDFLAGS_ALL += -Wl,--wrap=ptrace,--wrap=pwrite
+$(B)/tests/unit/trace_remote $(B)/tests/unit/attach $(B)/tests/unit/attach_recorded \
+	$(B)/tests/unit/forked_copy: private LDFLAGS_ALL += -Wl,--wrap=ptrace,--wrap=pwrite

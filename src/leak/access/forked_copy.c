@@ -33,25 +33,47 @@
 #define STOPS_MAX   16u /* stops by signals before the copy has made its system call */
 #define THREADS_MAX 16u /* that are tried to reap it */
 
-#ifdef __x86_64__
-
 static const char no_stub[] = "its library cannot make one";
+static const char in_progress[] = "a copy is already in progress";
 
 /* ---- whether ---- */
+
+#ifdef __x86_64__
+
+/* The options of a wait for children that a thread is in; 0: it is in none. */
+static uint64_t wait_options(const struct trace_thread *t)
+{
+	return t->system.call == SYS_wait4    ? t->regs.rdx
+	       : t->system.call == SYS_waitid ? t->regs.r10
+					      : 0;
+}
+
+#elif defined(__aarch64__)
+
+/* The same, or of one that it was in last: the kernel has forgotten when it stops (restart.c). */
+static uint64_t wait_options(const struct trace_thread *t)
+{
+	return t->regs.regs[8] == SYS_wait4    ? t->regs.regs[2]
+	       : t->regs.regs[8] == SYS_waitid ? t->regs.regs[3]
+					       : 0;
+}
+
+#else
+
+static uint64_t wait_options(const struct trace_thread *t)
+{
+	return 0;
+}
+
+#endif
 
 /* Whether a thread waits for children of any kind, and so for the copy, too. */
 static bool awaits_any(const struct trace_stop *stop)
 {
-	const uint64_t kinds = (uint32_t)(__WALL | __WCLONE);
-
-	for (size_t i = 0; i < stop->count; i++) {
-		const struct user_regs_struct *r = &stop->thread[i].regs;
-
+	for (size_t i = 0; i < stop->count; i++)
 		if (stop->thread[i].state == TRACE_THREAD_STOPPED &&
-			((r->orig_rax == SYS_wait4 && (r->rdx & kinds) != 0) ||
-				(r->orig_rax == SYS_waitid && (r->r10 & kinds) != 0)))
+			(wait_options(&stop->thread[i]) & (uint32_t)(__WALL | __WCLONE)) != 0)
 			return true;
-	}
 	return false;
 }
 
@@ -213,13 +235,15 @@ const char *leak_forked_copy_make(
 		return no_stub;
 	if (trace_stop_running(stop) > 0)
 		return "some of its threads could not be stopped";
+	if (leak_stub_is_busy(&s))
+		return in_progress;
 	if (awaits_any(stop))
 		return "it waits for children of every kind";
 	switch (tidy(&s, stuck)) {
 	case REAPED:
 		break;
 	case LIVES:
-		return "a copy is already in progress";
+		return in_progress;
 	case UNREAPED:
 		return "it could not reap an earlier copy";
 	}
@@ -254,13 +278,14 @@ bool leak_forked_copy_settle(const struct leak_forked_copy *copy)
 {
 	const struct sched_param ordinary = { 0 };
 	struct user_regs_struct r;
+	struct trace_system system;
 	int class = sched_getscheduler(copy->pid);
 
 	if (class == SCHED_FIFO || class == SCHED_RR)
 		(void)sched_setscheduler(copy->pid, SCHED_OTHER, &ordinary);
 	return copy_call(copy->pid) && /* its name */
-	       copy_call(copy->pid) && ptrace(PTRACE_GETREGS, copy->pid, NULL, &r) == 0 &&
-	       r.rax == 0; /* its descriptors */
+	       copy_call(copy->pid) && trace_registers_read(copy->pid, &r, &system) &&
+	       trace_registers_result(&r) == 0; /* its descriptors */
 }
 
 bool leak_forked_copy_alive(const struct leak_forked_copy *copy)
@@ -346,35 +371,3 @@ bool leak_forked_copy_end(struct leak_forked_copy *copy)
 	copy->pid = 0;
 	return done || proc_start_ticks(copy->of, &ticks) != 0;
 }
-
-#else
-
-const char *leak_forked_copy_make(
-	struct trace_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
-{
-	*stuck = false;
-	return "not supported on this architecture";
-}
-
-bool leak_forked_copy_settle(const struct leak_forked_copy *copy)
-{
-	return false;
-}
-
-bool leak_forked_copy_alive(const struct leak_forked_copy *copy)
-{
-	return false;
-}
-
-bool leak_forked_copy_end(struct leak_forked_copy *copy)
-{
-	return true;
-}
-
-bool leak_forked_copy_tidy(struct trace_stop *stop, uint64_t at, bool *stuck)
-{
-	*stuck = false;
-	return true;
-}
-
-#endif

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "src/leak/access/stub_state.h"
 #include "src/proc/proc.h"
 #include "src/trace/borrow.h"
 #include "src/trace/restart.h"
@@ -28,13 +29,13 @@
 #define KERNEL_SET 8u /* size of the kernel's signal mask */
 #define SYSCALL	   (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
 
-#ifdef __x86_64__
-
 /* ---- which thread ---- */
 
 static bool in_stub(const struct leak_stub *s, const struct user_regs_struct *r)
 {
-	return r->rip >= s->area.stub && r->rip < s->area.stub_end;
+	uint64_t pc = trace_registers_pc(r);
+
+	return pc >= s->area.stub && pc < s->area.stub_end;
 }
 
 /* A thread that only we stopped, preferably in a system call. */
@@ -47,7 +48,7 @@ static struct trace_thread *thread_choose(const struct leak_stub *s)
 
 		if (!trace_borrow_may(t, true))
 			continue;
-		if ((long)t->regs.orig_rax >= 0)
+		if (t->system.call >= 0 || t->call.is_put_back || t->call.is_known)
 			return t;
 		if (!other)
 			other = t;
@@ -55,9 +56,10 @@ static struct trace_thread *thread_choose(const struct leak_stub *s)
 	return other;
 }
 
-/* Whether a thread is still on its way back from a stub, after a viewer was killed. */
-static bool is_underway(const struct leak_stub *s)
+bool leak_stub_is_busy(const struct leak_stub *s)
 {
+	if (s->area.busy != 0)
+		return true;
 	for (size_t i = 0; i < s->stop->count; i++)
 		if (s->stop->thread[i].state == TRACE_THREAD_STOPPED &&
 			in_stub(s, &s->stop->thread[i].regs))
@@ -69,7 +71,7 @@ const char *leak_stub_choose(struct leak_stub *s)
 {
 	if (trace_borrow_filtered(s->stop->pid))
 		return "it has a seccomp filter";
-	if (s->area.busy != 0 || is_underway(s))
+	if (leak_stub_is_busy(s))
 		return "a copy is already in progress";
 	s->thread = thread_choose(s);
 	return s->thread ? NULL : "none of its threads can be used";
@@ -164,52 +166,34 @@ int leak_stub_call(const struct leak_stub *s)
 long leak_stub_result(const struct leak_stub *s)
 {
 	struct user_regs_struct r;
+	struct trace_system system;
 
-	return ptrace(PTRACE_GETREGS, s->thread->tid, NULL, &r) == 0 ? (long)r.rax : -ESRCH;
+	return trace_registers_read(s->thread->tid, &r, &system) ? trace_registers_result(&r)
+								 : -ESRCH;
 }
 
 /* ---- there and back ---- */
 
-/* The area is written first, and signals are blocked last. */
+/* The area is written first, and signals are blocked after that. Only then it is busy: if we are
+ * killed, a thread that runs the stub must be there to say when it is not any more. */
 bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 {
 	struct trace_thread *t = s->thread;
-	struct user_regs_struct r, stub = t->regs;
+	struct user_regs_struct stub = t->regs;
 	void *options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD);
 	uint64_t all = ~UINT64_C(0);
 
-	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0)
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0 ||
+		!leak_stub_state(t, s->mask, &s->area.state))
 		return false;
-	trace_restart_registers(t, &r);
-	s->area = (struct ht_copy){ .magic = HT_COPY_MAGIC,
-		.stub = s->area.stub,
-		.stub_end = s->area.stub_end,
-		.mask = s->mask,
-		.rip = r.rip,
-		.rax = r.rax,
-		.rbx = r.rbx,
-		.rcx = r.rcx,
-		.rdx = r.rdx,
-		.rsi = r.rsi,
-		.rdi = r.rdi,
-		.rbp = r.rbp,
-		.r8 = r.r8,
-		.r9 = r.r9,
-		.r10 = r.r10,
-		.r11 = r.r11,
-		.r12 = r.r12,
-		.r13 = r.r13,
-		.r14 = r.r14,
-		.r15 = r.r15,
-		.busy = 1,
-		.copy = s->area.copy,
-		.reap = s->area.reap };
-	stub.rip = entry;
-	stub.orig_rax = (unsigned long)-1; /* no system call to restart */
+	s->area.busy = 0;
+	trace_registers_divert(&stub, entry);
 	if (!area_write(s) || ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 ||
-		ptrace(PTRACE_SETREGS, t->tid, NULL, &stub) != 0)
+		!trace_registers_write(t->tid, &stub))
 		return false;
-	return ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &all) == 0;
+	s->area.busy = 1;
+	return ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &all) == 0 &&
+	       area_write(s);
 }
 
 /*
@@ -235,61 +219,6 @@ bool leak_stub_return(struct leak_stub *s, int status)
 	/* SIGSTOP cannot be blocked: the thread takes it when it goes on. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	s->area.busy = 0;
-	return ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) == 0 &&
-	       ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) == 0 &&
-	       ptrace(PTRACE_SETOPTIONS, t->tid, NULL, NULL) == 0 && area_write(s);
+	return area_write(s) && trace_restart_return(t, s->mask) &&
+	       ptrace(PTRACE_SETOPTIONS, t->tid, NULL, NULL) == 0;
 }
-
-#else
-
-bool leak_stub_open(struct leak_stub *s, struct trace_stop *stop, uint64_t at)
-{
-	return false;
-}
-
-const char *leak_stub_choose(struct leak_stub *s)
-{
-	return "not supported on this architecture";
-}
-
-bool leak_stub_send(struct leak_stub *s, uint64_t entry)
-{
-	return false;
-}
-
-int leak_stub_step(const struct leak_stub *s)
-{
-	return -1;
-}
-
-int leak_stub_call(const struct leak_stub *s)
-{
-	return -1;
-}
-
-long leak_stub_result(const struct leak_stub *s)
-{
-	return -ENOSYS;
-}
-
-bool leak_stub_return(struct leak_stub *s, int status)
-{
-	return false;
-}
-
-int leak_stub_await(const struct trace_stop *stop, pid_t pid, uint64_t ns)
-{
-	return -1;
-}
-
-bool leak_stub_is_call(int status)
-{
-	return false;
-}
-
-bool leak_stub_is_event(int status, int event)
-{
-	return false;
-}
-
-#endif

@@ -19,6 +19,8 @@ struct leak_stub {
 
 /* Reads the library's description of its stubs. False: it has none. */
 bool leak_stub_open(struct leak_stub *s, struct trace_stop *stop, uint64_t at);
+/* Whether a thread is still on its way back from a stub, after a viewer was killed. */
+bool leak_stub_is_busy(const struct leak_stub *s);
 /* Chooses the thread. NULL, or why none can be used (static). */
 const char *leak_stub_choose(struct leak_stub *s);
 /* Points the thread at `entry`. False: it must not go on, and only the end of our thread can resume
