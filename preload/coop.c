@@ -47,7 +47,7 @@
 #define SYS_close_range 436
 #endif
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 
 static uint32_t acted; /* ht_coop.number of the last request served */
 
@@ -326,6 +326,18 @@ static void accepted(struct ht_coop *c, uint32_t number, int result)
 	wake(&c->accepted);
 }
 
+static inline uint64_t stack_pointer(void)
+{
+	uint64_t at;
+
+#ifdef __x86_64__
+	__asm__ volatile("mov %%rsp, %0" : "=r"(at));
+#else
+	__asm__ volatile("mov %0, sp" : "=r"(at));
+#endif
+	return at;
+}
+
 /* Puts the caller's registers on the stack, from `stack` on. Waits here until the viewer has read
  * what must be of the same moment as the copy. */
 static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number, bool checks)
@@ -336,7 +348,7 @@ static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t numb
 	int result;
 
 	__builtin_unwind_init();
-	__asm__("mov %%rsp, %0" : "=r"(stack));
+	stack = stack_pointer();
 	call(SYS_rt_sigprocmask, SIG_SETMASK, call_pointer(&all), call_pointer(&before), KERNEL_SET,
 		0);
 	c->stack = stack;

@@ -14,7 +14,7 @@
 
 #include "preload/call.h"
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 
 #define WIPED_MAX 1023u /* no known program has more: some libraries have one */
 #define FDS_MAX	  65536u /* checked at most: some 10 ms */

@@ -35,6 +35,7 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sys /sys
 /bin/busybox mkdir -p /dev/shm /dev/pts
+/bin/busybox mount -t cgroup2 cgroup /sys/fs/cgroup
 /bin/busybox mount -t tmpfs -o size=1500m shm /dev/shm
 /bin/busybox mount -t tmpfs tmp /tmp
 /bin/busybox mount -t devpts pts /dev/pts
@@ -45,6 +46,7 @@ echo 1 > /proc/sys/vm/overcommit_memory
 echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
 [ -e /bin/sh ] || /bin/busybox ln -s bash /bin/sh
 [ -e /usr/bin/cc ] || /bin/busybox ln -s gcc /usr/bin/cc
+[ -e /usr/bin/mount ] || /bin/busybox ln -s /bin/busybox /usr/bin/mount
 [ -e /usr/bin/awk ] || /bin/busybox ln -s /bin/busybox /usr/bin/awk
 /bin/busybox ifconfig lo 127.0.0.1 up
 /bin/busybox ifconfig eth0 10.0.2.15 up 2>/dev/null

@@ -7,7 +7,7 @@ ARM64_TARGETS := $(filter-out $(patsubst %,$(B)/tests/targets/%,inner_registers 
 	valgrind_pools),$(TARGETS))
 ARM64_FAULTS := $(patsubst %,$(B)/tests/faults/targets/%,exec_self fork_handlers fork_in_handler fork_storm fork_ways \
 	no_environment prefork sandbox_fork untraceable signal_storm exit_busy) $(B)/tests/faults/tools/ask
-ARM64_UNITS := $(patsubst %,$(B)/tests/unit/%,trace_stop proc_smaps shm_memory)
+ARM64_UNITS := $(patsubst %,$(B)/tests/unit/%,trace_stop forked_copy proc_smaps shm_memory)
 
 $(ARM64_SIGNED): $(B)/tests/arm64/%_signed: tests/targets/%.c $(wildcard tests/targets/*.h) Makefile
 	$(call say,CC,$@)

@@ -189,15 +189,11 @@ static bool threads_list(struct leak_access *a, const struct read_coop_copy *cop
 
 	*stop = (struct trace_stop){ .pid = a->pid, .detached = true };
 	(void)leak_thread_status_visit(a->pid, thread_list, &l);
-#ifdef __x86_64__
 	for (size_t i = 0; i < stop->count; i++) {
-		stop->thread[i].regs.rsp = copy->stack;
-		stop->thread[i].regs.fs_base = copy->pointer;
 		stop->thread[i].system.pointer = copy->pointer;
-		if (stop->thread[i].state != TRACE_THREAD_STOPPED)
-			memset(&stop->thread[i].regs, 0, sizeof(stop->thread[i].regs));
+		if (stop->thread[i].state == TRACE_THREAD_STOPPED)
+			stop->thread[i].regs = trace_registers_of_stack(copy->stack);
 	}
-#endif
 	return !l.failed && stop->count > 0;
 }
 

@@ -65,12 +65,6 @@ static int coop_open(struct leak_library_request *l, struct read_segment *segmen
 	return l->coop ? 0 : rc;
 }
 
-#ifdef __x86_64__
-#define LIBRARY_HELPS true
-#else
-#define LIBRARY_HELPS false /* its copies need code for each architecture (preload/coop.c) */
-#endif
-
 struct leak_library_request *leak_library_request_open(struct read_segment *segment, pid_t pid,
 	struct leak_progress *progress, const char **why, int *rc)
 {
@@ -81,9 +75,7 @@ struct leak_library_request *leak_library_request_open(struct read_segment *segm
 	if (!l)
 		return NULL;
 	*l = (struct leak_library_request){ .pid = pid, .progress = progress };
-	if (!LIBRARY_HELPS) {
-		*why = "its library helps with scans on x86-64 only";
-	} else if (!is_visible(pid)) {
+	if (!is_visible(pid)) {
 		*why = "it has ended, or /proc hides it from us";
 	} else if (leak_thread_status_visit(pid, has_sandbox, NULL)) {
 		*why = "its library is not asked for help, because it has a seccomp filter";

@@ -324,6 +324,7 @@ static bool is_of_thread(const struct scan *s, const struct leak_map *m)
 #define TID_WORD 90
 
 struct search {
+	struct leak_space *space;
 	uint64_t found;
 	bool alive;
 	uint64_t start, end; /* of the mapping */
@@ -333,8 +334,30 @@ struct search {
 /* Bytes of glibc's struct pthread before its `stackblock`: some 1,200 from 2.17 to 2.41. */
 #define BEFORE_STACKBLOCK 1280u
 
-/* A thread's data says where its stack is: {address, bytes, guard}, the guard included. Whether it
- * has ended is not known from there. */
+/* Whether a list of glibc's leads through here: list_t, {next, prev}. */
+static bool is_in_list(struct leak_space *s, uint64_t addr, const uint64_t *words)
+{
+	uint64_t back, forth;
+
+	return words[0] % sizeof(*words) == 0 && words[1] % sizeof(*words) == 0 &&
+	       leak_space_word(s, words[0] + sizeof(*words), &back) && back == addr &&
+	       leak_space_word(s, words[1], &forth) && forth == addr;
+}
+
+/* Whether the thread lives whose `stackblock` is words[i]: its tid follows its place in the list of
+ * stacks, the first list in its data. True also if that is not found. */
+static bool is_alive(const struct search *search, uint64_t addr, const uint64_t *words, size_t i)
+{
+	size_t at =
+		i > BEFORE_STACKBLOCK / sizeof(*words) ? i - BEFORE_STACKBLOCK / sizeof(*words) : 0;
+
+	for (; at + 2 < i; at++)
+		if (is_in_list(search->space, addr + at * sizeof(*words), &words[at]))
+			return (int32_t)words[at + 2] > 0;
+	return true;
+}
+
+/* A thread's data says where its stack is: {address, bytes, guard}, the guard included. */
 static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
 {
 	struct search *search = ctx;
@@ -343,7 +366,7 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
 		if (words[i] + words[i + 2] == search->start && words[i] + words[i + 1] > addr &&
 			words[i] + words[i + 1] <= search->end) {
 			search->found = addr + i * sizeof(*words) - BEFORE_STACKBLOCK;
-			search->alive = true;
+			search->alive = is_alive(search, addr, words, i);
 		}
 }
 #else
@@ -366,7 +389,7 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
  */
 static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 {
-	struct search search = { .start = m->start, .end = m->end };
+	struct search search = { .space = s->space, .start = m->start, .end = m->end };
 	uint64_t from = m->end - m->start > THREAD_BYTES ? m->end - THREAD_BYTES : m->start;
 
 	if (!has_guard(s, m) || is_of_thread(s, m))
