@@ -243,8 +243,8 @@ static void nothing_draw(const struct ui *ui, const struct event_lines *e)
 
 	if (!e)
 		text = "the events of this site are no longer followed; Esc goes back";
-	else if (e->error)
-		text = "events of this program are not available";
+	else if (e->why)
+		text = e->why;
 	else if (!ui_program_runs(ui))
 		text = "the program has ended: no more events will come";
 	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, text);
@@ -380,7 +380,7 @@ static const char *following(const struct ui *ui, const struct event_lines *e)
 {
 	if (ui->events.copy)
 		return "held; Space or G follows again";
-	if (e->error)
+	if (e->why)
 		return "no more can be read";
 	return ui_program_runs(ui) ? "following the end" : "the program has ended";
 }
@@ -388,6 +388,7 @@ static const char *following(const struct ui *ui, const struct event_lines *e)
 static void events_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct event_lines *e = events_of(ui);
+	const char *why = e && e->why && !ui->events.copy ? e->why : "";
 	size_t live = 0;
 	char a[UNITS_MAX], b[UNITS_MAX];
 
@@ -396,10 +397,10 @@ static void events_status(struct ui *ui, char *text, size_t cap)
 	for (size_t i = 0; i < e->count; i++)
 		live += !e->line[i].freed && !is_replaced(e, i);
 	units_count(a, e->line[e->count - 1].number);
-	snprintf(text, cap, "%s allocation%s%s, %s of the last %zu live   %s", a,
+	snprintf(text, cap, "%s allocation%s%s, %s of the last %zu live   %s%s%s", a,
 		units_plural(e->line[e->count - 1].number),
 		ui->current && ui->current->sampling.bytes ? " (a sample)" : "",
-		units_count(b, live), e->count, following(ui, e));
+		units_count(b, live), e->count, following(ui, e), why[0] ? "   " : "", why);
 }
 
 static bool events_matches(const struct ui *ui, const struct filter *f, size_t row)

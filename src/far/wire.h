@@ -36,7 +36,7 @@
 
 #define FAR_MAGIC	"heaptop\x1a"
 #define FAR_MAGIC_BYTES 8u
-#define FAR_PROTOCOL	5u
+#define FAR_PROTOCOL	6u
 #define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
 #define FAR_TEXT_MAX	256u /* of a text */
 #define FAR_PIECE_MAX	(256u << 10) /* of a file */

@@ -24,7 +24,7 @@ struct event_lines {
 					  consecutive */
 	size_t count;
 	uint64_t missed; /* events, of any site, that were overwritten before they were read */
-	int error; /* -errno: why no more are read; 0: none */
+	const char *why; /* one clean line: why no more are read; NULL: they are */
 };
 
 #endif

@@ -34,8 +34,6 @@ static void tail_end(struct agent_events *a)
 
 static int tail_begin(struct agent_events *a, const char *path, uint32_t site)
 {
-	char message[EVENT_TAIL_MESSAGE_MAX];
-
 	tail_end(a);
 	if (snprintf(a->path, sizeof(a->path), "%s", path) >= (int)sizeof(a->path))
 		return -ENAMETOOLONG;
@@ -43,8 +41,9 @@ static int tail_begin(struct agent_events *a, const char *path, uint32_t site)
 	a->has.count = a->now.count = 0;
 	a->has.missed = a->now.missed = 0;
 	a->has.ended = a->now.ended = false;
-	a->tail = event_tail_open(path, site, message);
-	return a->tail ? 0 : -EIO;
+	/* Without one, the answer says why. */
+	a->tail = event_tail_open(path, site, a->now.why);
+	return 0;
 }
 
 static int events_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
@@ -75,9 +74,13 @@ static void tail_read(struct agent_events *a)
 {
 	const struct event_line *line;
 
-	a->now.ended = !a->tail || event_tail_update(a->tail) < 0;
+	int rc = a->tail ? event_tail_update(a->tail) : 0;
+
+	a->now.ended = !a->tail || rc < 0;
 	if (!a->tail)
 		return;
+	if (rc < 0)
+		event_tail_error(rc, a->now.why);
 	a->now.count = event_tail_lines(a->tail, &line);
 	memcpy(a->now.line, line, a->now.count * sizeof(*line));
 	a->now.missed = event_tail_missed(a->tail);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/read/read.h"
+#include "src/util/text.h"
 
 #define NS_MAX (UINT64_MAX / 2) /* so that sums of two times are none */
 
@@ -115,6 +116,8 @@ bool event_copy_put(struct bytes *b, struct event_copy *has, const struct event_
 
 	bytes_number(b, now->missed);
 	bytes_number(b, now->ended);
+	if (now->ended)
+		bytes_add_text(b, now->why);
 	bytes_number(b, first_of(now));
 	for (size_t i = 0; i < now->count; i++)
 		lines += is_new(has, &now->line[i]);
@@ -126,12 +129,22 @@ bool event_copy_put(struct bytes *b, struct event_copy *has, const struct event_
 	return changed || lines > 0;
 }
 
+static void why_get(struct bytes_cursor *c, char out[EVENT_TAIL_MESSAGE_MAX])
+{
+	size_t len = 0;
+	const char *text = bytes_read_text(c, EVENT_TAIL_MESSAGE_MAX - 1, &len);
+
+	text_clean(out, EVENT_TAIL_MESSAGE_MAX, text ? text : "", text ? len : 0);
+}
+
 int event_copy_get(struct bytes_cursor *c, struct event_copy *has)
 {
 	uint64_t first, lines;
 
 	has->missed = bytes_read(c);
 	has->ended = bytes_read_below(c, 1) != 0;
+	if (has->ended)
+		why_get(c, has->why);
 	first = bytes_read(c);
 	lines = bytes_read_below(c, EVENT_TAIL_LINES);
 	lines_drop(has, first);

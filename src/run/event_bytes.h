@@ -23,7 +23,8 @@ struct event_copy {
 	struct event_line line[EVENT_TAIL_LINES];
 	size_t count;
 	uint64_t missed;
-	bool ended; /* no more can be read */
+	bool ended; /* no more can be read: */
+	char why[EVENT_TAIL_MESSAGE_MAX]; /* one line; clean if it came from an agent */
 };
 
 /* Writes what `now` has beyond the desk's copy, and changes that accordingly. Returns whether there

@@ -46,13 +46,18 @@ struct event_tail {
 	struct ht_event batch[BATCH];
 };
 
+void event_tail_error(int error, char *message)
+{
+	snprintf(message, EVENT_TAIL_MESSAGE_MAX, "cannot follow events: %s", strerror(-error));
+}
+
 struct event_tail *event_tail_open(const char *path, uint32_t site, char *message)
 {
 	struct event_tail *t = calloc(1, sizeof(*t));
 	int rc;
 
 	if (!t) {
-		snprintf(message, EVENT_TAIL_MESSAGE_MAX, "cannot follow events: out of memory");
+		event_tail_error(-ENOMEM, message);
 		return NULL;
 	}
 	t->site = site;
@@ -65,7 +70,7 @@ struct event_tail *event_tail_open(const char *path, uint32_t site, char *messag
 	rc = read_events_request(t->segment, clock_monotonic_ns() + WANTED_NS);
 	if (rc == 0)
 		return t;
-	snprintf(message, EVENT_TAIL_MESSAGE_MAX, "cannot follow events: %s", strerror(-rc));
+	event_tail_error(rc, message);
 	event_tail_close(t);
 	return NULL;
 }

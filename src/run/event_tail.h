@@ -16,6 +16,8 @@ struct event_tail;
 
 /* Asks the program for events. `path`: its segment. NULL and one line in `message`. */
 struct event_tail *event_tail_open(const char *path, uint32_t site, char *message);
+/* One line about an error, in `message`. */
+void event_tail_error(int error, char *message);
 /* Reads what is new; call it some times a second. Number of changed lines, or -errno. */
 int event_tail_update(struct event_tail *t);
 /* The kept lines, at most EVENT_TAIL_LINES, oldest first: number of them. Valid until the next

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "src/run/event_bytes.h"
+#include "src/util/text.h"
 
 struct far_events {
 	const struct far_order *order;
 	uint32_t site;
 	struct event_copy copy;
+	char why[EVENT_TAIL_MESSAGE_MAX];
 };
 
 static int ask(struct far_events *e, bool begins)
@@ -39,7 +41,7 @@ struct far_events *far_events_open(const struct far_order *order, uint32_t site,
 	}
 	if (rc == 0)
 		return e;
-	snprintf(message, EVENT_TAIL_MESSAGE_MAX, "cannot follow events: %s", strerror(-rc));
+	event_tail_error(rc, message);
 	free(e);
 	return NULL;
 }
@@ -51,6 +53,27 @@ void far_events_close(struct far_events *e)
 	free(e);
 }
 
+static int ended(struct far_events *e, int error, const char *why)
+{
+	text_clean(e->why, sizeof(e->why), why, strlen(why));
+	return error;
+}
+
+/* What the answer says, and asks for the next one. */
+static int answer_take(struct far_events *e, struct bytes_cursor *answer)
+{
+	int rc = event_copy_get(answer, &e->copy);
+
+	if (rc == 0 && e->copy.ended && e->copy.why[0])
+		return ended(e, -EIO, e->copy.why);
+	if (rc == 0)
+		rc = e->copy.ended ? -EIO : ask(e, false);
+	if (rc == 0)
+		return 1;
+	event_tail_error(rc, e->why);
+	return rc;
+}
+
 int far_events_update(struct far_events *e)
 {
 	struct far_working said;
@@ -58,12 +81,12 @@ int far_events_update(struct far_events *e)
 	const char *why;
 	int rc = e->order->take(e->order->ctx, 0, &said, &answer, &why);
 
-	if (rc <= 0)
-		return rc;
-	rc = event_copy_get(&answer, &e->copy);
-	if (rc == 0)
-		rc = e->copy.ended ? -EIO : ask(e, false);
-	return rc < 0 ? rc : 1;
+	return rc > 0 ? answer_take(e, &answer) : rc < 0 ? ended(e, rc, why) : 0;
+}
+
+const char *far_events_why(const struct far_events *e)
+{
+	return e->why;
 }
 
 size_t far_events_lines(const struct far_events *e, const struct event_line **lines)

@@ -14,6 +14,8 @@ struct far_events *far_events_open(const struct far_order *order, uint32_t site,
 void far_events_close(struct far_events *e);
 /* Takes what has come, and asks for more. 1: lines have changed; 0; or -errno: no more come. */
 int far_events_update(struct far_events *e);
+/* After that: why, in one clean line. */
+const char *far_events_why(const struct far_events *e);
 /* The kept lines, as event_tail_lines. */
 size_t far_events_lines(const struct far_events *e, const struct event_line **lines);
 uint64_t far_events_missed(const struct far_events *e);

@@ -24,6 +24,7 @@ struct screen_events {
 	unsigned passes; /* since the last frame */
 	bool changed;
 	struct event_lines lines;
+	char why[EVENT_TAIL_MESSAGE_MAX];
 };
 
 struct screen_events *screen_events_new(void)
@@ -94,7 +95,11 @@ int screen_events_fds(const struct screen_events *e, struct pollfd *fds, int max
 /* After an error there is nothing more to read. */
 static void pass_failed(struct screen_events *e, int error)
 {
-	e->lines.error = error;
+	if (e->far)
+		snprintf(e->why, sizeof(e->why), "%s", far_events_why(e->far));
+	else
+		event_tail_error(error, e->why);
+	e->lines.why = e->why;
 	close(e->timer);
 	e->timer = -1;
 }

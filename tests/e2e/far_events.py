@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The events of a call site of a program elsewhere: each allocation as it happens, and that it was freed."""
 
+import glob
 import os
 import re
 import subprocess
 
 from far_program import VIA, Program
-from proving import HEAPTOP, case, check, check_equal, environment, run_cases, scratch, wait_for
+from proving import HEAPTOP, case, check, check_equal, environment, run_cases, scratch, segments, wait_for
 
 LINK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "link.py")
 KEYS = (":size 100x30\n:until 4.9k\nj\nEnter\nE\n:until waiting for the next allocation\n"
@@ -88,7 +89,33 @@ def lost():
         asked(p, b"n", 1)
         shown = v.shown()
         check(len(re.findall(r"6,001 +0x[0-9a-f]+ +live", shown)) == 1, shown)
+        check("no events: the connection ended" in shown, shown)
         check(p.process.poll() is None, "the program goes on")
+
+
+@case("why events cannot be followed is said as here")
+def refused():
+    opened, path = os.path.join(scratch, "opened"), os.path.join(scratch, "refused-keys")
+
+    def shown(*where):
+        """The screen once the segment is no longer accepted, as whoever has it open does not notice."""
+        with open(path, "w", encoding="ascii") as f:
+            f.write(":size 160x30\n:until 4.9k\n:save-display %s\n:until 112.\nj\nEnter\n:until SOURCE\nE\n"
+                    ":until other users may write it\n:save-display -\n" % opened)
+        with Program() as p:
+            asked(p, b"m", 1)
+            viewer = subprocess.Popen([HEAPTOP, "--no-config", "-d", "0.2", "--script", path, *where, "-a", p.pid], text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+            wait_for(lambda: os.path.exists(opened), "the first frame")
+            os.chmod(glob.glob(os.path.join(segments, "heaptop-%s-*" % p.pid))[0], 0o666)
+            asked(p, b"m", 1)
+            out, err = viewer.communicate(timeout=100)
+            os.unlink(opened)
+        check_equal((viewer.returncode, err), (0, ""), "the end")
+        return re.sub(r"-[0-9]+", "-N", re.search(r"[^ ]+/heaptop-.*chmod 600.|$", out).group())
+    near = shown()
+    check(near != "", "the reason")
+    check_equal(shown(*VIA), near, "the reason")
 
 
 run_cases()

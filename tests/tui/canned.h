@@ -67,6 +67,7 @@ struct canned {
 	bool no_peak; /* what was live then is unknown */
 	uint32_t followed; /* site; 0: none */
 	size_t events; /* that were followed so far; the last CANNED_EVENTS are kept */
+	const char *events_end; /* why no more are read; or NULL */
 	uint64_t missed;
 	struct event_lines tail;
 	uint64_t between; /* within the second before this one live bytes were four times as high */
@@ -775,7 +776,8 @@ static inline const struct event_lines *canned_events(void *ctx)
 			.freed_after_ns = n % 3 ? 0 : CANNED_S,
 			.freed_by = n % 2 ? 2 : 3 };
 	}
-	c->tail = (struct event_lines){ c->followed, line, c->events - gone, c->missed, 0 };
+	c->tail = (struct event_lines){ c->followed, line, c->events - gone, c->missed,
+		c->events_end };
 	return &c->tail;
 }
 

@@ -143,6 +143,23 @@ TEST(refusals)
 	paper_close(&p);
 }
 
+TEST(why_no_more_are_read)
+{
+	begin(24, 120);
+	p.canned.events_end = "cannot follow events: too much";
+	CHECK(sees("live   no more can be read   cannot follow events: too much"));
+	paper_keys(&p, " ");
+	CHECK(sees("held") && !sees("too much"));
+	paper_close(&p);
+	/* There is no room for it. */
+	begin(24, 80);
+	p.canned.events_end = "cannot follow events: too much";
+	CHECK(sees("live   no more can be read") && !sees("too much"));
+	p.canned.events = 0;
+	CHECK(sees("cannot follow events: too much") && !sees("waiting"));
+	paper_close(&p);
+}
+
 TEST(readonly_does_not_ask_the_program)
 {
 	paper_open(&p, 24, 80, false);
@@ -165,6 +182,7 @@ int main(void)
 	RUN(leaving_stops_it);
 	RUN(help_in_between_does_not_stop_it);
 	RUN(refusals);
+	RUN(why_no_more_are_read);
 	RUN(readonly_does_not_ask_the_program);
 	return check_end();
 }

@@ -103,7 +103,44 @@ TEST(the_desk_has_what_the_agent_has)
 	CHECK_INT(now.count, EVENT_TAIL_LINES);
 	(void)cross(true);
 	now.ended = true;
+	strcpy(now.why, "cannot follow events: Input/output error");
 	(void)cross(true);
+	CHECK_STR(desk.why, now.why);
+}
+
+/* An answer of nothing but its end, for which there is a reason of `len` bytes. */
+static int ended_get(const char *why, size_t len)
+{
+	struct bytes b = { 0 };
+	struct bytes_cursor c;
+	int rc;
+
+	bytes_number(&b, 0);
+	bytes_number(&b, true);
+	bytes_number(&b, len);
+	bytes_add(&b, why, len);
+	bytes_number(&b, 0);
+	bytes_number(&b, 0);
+	c = bytes_begin(&b);
+	rc = event_copy_get(&c, &desk);
+	bytes_free(&b);
+	return rc;
+}
+
+TEST(a_reason_is_one_printable_line)
+{
+	char longest[EVENT_TAIL_MESSAGE_MAX];
+
+	begin();
+	memset(longest, 'x', sizeof(longest));
+	CHECK_INT(ended_get("gone\033[2J\n\377\0more", 15), 0);
+	CHECK(desk.ended);
+	CHECK_STR(desk.why, "gone?[2J???more");
+	CHECK_INT(ended_get(longest, sizeof(longest) - 1), 0);
+	CHECK_INT(strlen(desk.why), sizeof(longest) - 1);
+	CHECK_INT(ended_get(longest, sizeof(longest)), -EPROTO);
+	CHECK_INT(ended_get("", 0), 0);
+	CHECK_STR(desk.why, "");
 }
 
 TEST(what_is_cut_is_no_answer)
@@ -172,6 +209,7 @@ TEST(requests)
 int main(void)
 {
 	RUN(the_desk_has_what_the_agent_has);
+	RUN(a_reason_is_one_printable_line);
 	RUN(what_is_cut_is_no_answer);
 	RUN(what_is_spoilt_leaves_a_list);
 	RUN(requests);
