@@ -13,6 +13,7 @@ struct live_request {
 	struct live_cuts cuts;
 	bool has_site; /* the allocations of `site` after the walk are wanted, too */
 	uint32_t site;
+	bool all; /* and those of all sites */
 };
 
 /* A walk that has been made; valid as long as the bytes it was read from. */
@@ -21,6 +22,7 @@ struct live_answer {
 	uint64_t delay_ns; /* from the request to the walk */
 	bool has_allocs;
 	uint64_t allocs; /* of the request's site */
+	struct bytes_cursor all; /* for live_allocs_get; empty if they were not asked for */
 };
 
 /* ---- the desk; main thread ---- */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "src/session/live_allocs.h"
 #include "src/session/live_far.h"
 #include "src/session/threads.h"
 #include "src/util/clock.h"
@@ -73,20 +74,28 @@ static void walk_begin(struct live_walk *v, const struct live_walk_of *of, const
 		p->wants.alive && live_by_thread_start(&v->alive, of->segment, v->site) == 0;
 }
 
-/* After them. `allocs`: of the plan's site; NULL: unknown. */
+/* How a walk went. */
+struct walked {
+	bool whole; /* it saw all blocks */
+	const uint64_t *allocs; /* of the plan's site, by its end; NULL: unknown */
+	const struct live_allocs *all; /* of all sites; NULL: as in the snapshot */
+};
+
+/* After them. */
 static void walk_end(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s,
-	bool whole, const uint64_t *allocs)
+	const struct walked *w)
 {
 	const struct live_plan *p = &v->plan;
+	bool whole = w->whole;
 
 	v->ages.known = whole && p->wants.ages;
-	v->ages.has_classes = whole && p->wants.classes && allocs;
+	v->ages.has_classes = whole && p->wants.classes && w->allocs;
 	if (v->ages.has_classes)
-		age_classes_end_classes(&v->ages, *allocs);
+		age_classes_end_classes(&v->ages, *w->allocs);
 	if (whole && p->wants.alive)
 		live_by_thread_end(&v->alive, p->made_ns);
 	if (p->wants.births)
-		since_mark_end(&v->births, of->moments, s, whole);
+		since_mark_end(&v->births, of->moments, s, whole, w->all);
 	v->retention.known = whole && p->wants.retention;
 	v->is_last = p->wants.ended;
 }
@@ -111,13 +120,14 @@ static void walk_here(struct live_walk *v, const struct live_walk_of *of, const 
 {
 	struct live_plan *p = &v->plan;
 	struct read_site site = { 0 };
-	bool whole, has_site;
+	struct walked w = { 0 };
 
 	plan_make(v, of, s);
 	walk_begin(v, of, s);
-	whole = read_blocks(of->segment, block_visit, v) >= 0;
-	has_site = p->wants.classes && read_sites(of->segment, p->site, &site, 1) == 1;
-	walk_end(v, of, s, whole, has_site ? &site.allocs : NULL);
+	w.whole = read_blocks(of->segment, block_visit, v) >= 0;
+	if (p->wants.classes && read_sites(of->segment, p->site, &site, 1) == 1)
+		w.allocs = &site.allocs;
+	walk_end(v, of, s, &w);
 	v->due_ns = p->made_ns +
 		    (clock_monotonic_ns() - p->made_ns) * (asked(&p->wants) ? SHARE : SHARE_SELF);
 }
@@ -136,6 +146,7 @@ static void walk_ask(struct live_walk *v, const struct live_walk_of *of, const s
 	r->site = p->site;
 	live_plan_cuts(p, of->created_ns, &r->cuts);
 	p->wants.births = p->wants.births && !r->cuts.full;
+	r->all = p->wants.births;
 	v->is_asked = live_far_begin(of->far, r) == 0;
 	free(r);
 }
@@ -157,6 +168,21 @@ static uint64_t walked_at(uint64_t ns)
 	uint64_t now = clock_monotonic_ns();
 
 	return ns < now ? ns : now;
+}
+
+/* The snapshot is of some ticks after the walk. */
+static void answer_use(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s,
+	const struct live_answer *answer)
+{
+	struct live_wants *wants = &v->plan.wants;
+	struct live_allocs all = { 0 };
+	struct walked w = { .allocs = answer->has_allocs ? &answer->allocs : NULL, .all = &all };
+
+	wants->births = wants->births && live_allocs_get(answer->all, &all) == 0;
+	walk_begin(v, of, s);
+	w.whole = live_groups_each(answer->groups, group_visit, v) == 0;
+	walk_end(v, of, s, &w);
+	live_allocs_free(&all);
 }
 
 /* The groups of an answer are for what was planned and is still wanted. */
@@ -184,9 +210,7 @@ static void walk_there(struct live_walk *v, const struct live_walk_of *of, const
 	p->wants.births =
 		p->wants.births && wanted->births && live_plan_has_marks(p, of->moments, s);
 	v->failed = wanted->births && !p->wants.births;
-	walk_begin(v, of, s);
-	walk_end(v, of, s, live_groups_each(answer.groups, group_visit, v) == 0,
-		answer.has_allocs ? &answer.allocs : NULL);
+	answer_use(v, of, s, &answer);
 }
 
 /* ---- a tick ------------------------------------------------------------------------------- */

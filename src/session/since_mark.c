@@ -104,23 +104,36 @@ static bool sites_room(struct since_mark *b, const struct snapshot *s)
 	return true;
 }
 
-/* The walk comes after the counting, and every live block was allocated. */
+/* What a site allocated in the span by the time of the walk. */
+static uint64_t site_of(
+	const struct snapshot *s, const struct snap_site *site, const struct live_allocs *at)
+{
+	if (!at || !s->since || s->until)
+		return site->since.allocs;
+	return more_by(live_allocs_of(at, site->id), mark_list_site(s->since, site->id).allocs);
+}
+
+/* A snapshot's counting comes before its walk, and every live block was allocated. */
 static uint64_t at_least(uint64_t allocs, uint64_t alive)
 {
 	return allocs > alive ? allocs : alive;
 }
 
 /* After the walk: takes the counts that belong to it. */
-static void walked(struct since_mark *b, const struct mark_list *m, const struct snapshot *s)
+static void walked(struct since_mark *b, const struct mark_list *m, const struct snapshot *s,
+	const struct live_allocs *at)
 {
+	uint64_t newest = at ? more_by(at->all, m->last ? m->last->allocs : 0)
+			     : mark_list_between(s, m->last, NULL).allocs;
+
 	b->since = s->since;
 	b->until = s->until;
 	b->last = m->last;
-	b->of = at_least(mark_list_between(s, m->last, NULL).allocs, b->alive_blocks);
+	b->of = at_least(newest, b->alive_blocks);
 	for (size_t i = 0; i < s->nsites; i++)
 		if (s->sites[i].id < b->room)
-			b->site[s->sites[i].id].of =
-				at_least(s->sites[i].since.allocs, b->site[s->sites[i].id].blocks);
+			b->site[s->sites[i].id].of = at_least(
+				site_of(s, &s->sites[i], at), b->site[s->sites[i].id].blocks);
 	b->known = true;
 }
 
@@ -158,12 +171,12 @@ int since_mark_start(struct since_mark *b, const struct mark_list *m, const stru
 	return b->walk ? 0 : -ENOMEM;
 }
 
-void since_mark_end(
-	struct since_mark *b, const struct mark_list *m, const struct snapshot *s, bool whole)
+void since_mark_end(struct since_mark *b, const struct mark_list *m, const struct snapshot *s,
+	bool whole, const struct live_allocs *at)
 {
 	if (whole) {
 		moments_tell(b, m);
-		walked(b, m, s);
+		walked(b, m, s, at);
 	}
 	free(b->walk);
 	b->walk = NULL;

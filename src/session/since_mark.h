@@ -7,6 +7,7 @@
 #define SRC_SESSION_SINCE_MARK_H
 
 #include "src/model/mark_list.h"
+#include "src/session/live_allocs.h"
 #include "src/session/live_group.h"
 
 struct since_mark_site {
@@ -33,10 +34,11 @@ bool since_mark_differ(
 /* Before a walk over the live table (src/session/live_walk.h). `s`: the current snapshot. -ENOMEM.
  */
 int since_mark_start(struct since_mark *b, const struct mark_list *m, const struct snapshot *s);
-/* During the walk, for each group of blocks; and after it. `whole`: it saw all blocks. */
+/* During the walk, for each group of blocks; and after it. `whole`: it saw all blocks. `at`: what
+ * was allocated by its time; NULL: as in the snapshot. */
 void since_mark_group(struct since_mark *b, const struct live_group *g);
-void since_mark_end(
-	struct since_mark *b, const struct mark_list *m, const struct snapshot *s, bool whole);
+void since_mark_end(struct since_mark *b, const struct mark_list *m, const struct snapshot *s,
+	bool whole, const struct live_allocs *at);
 /* Fills in the counts of the last walk, if it was made for this span. */
 void since_mark_fill(const struct since_mark *b, struct snapshot *s, struct snap_site *sites);
 void since_mark_free(struct since_mark *b);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shm/layout.h"
+#include "src/session/live_allocs.h"
 #include "tests/check.h"
 
 #define BLOCKS 20000u /* more than there are slots at first */
@@ -200,10 +201,39 @@ TEST(groups_that_are_cut_or_spoilt)
 	free(c);
 }
 
+TEST(allocations_as_bytes)
+{
+	uint64_t site[3] = { 0, 7, 1ull << 40 };
+	const struct live_allocs all = { 12345, site, 3 };
+	struct live_allocs got;
+	struct bytes b = { 0 };
+
+	live_allocs_put(&b, &all);
+	CHECK_INT(live_allocs_get(bytes_begin(&b), &got), 0);
+	CHECK(got.all == 12345 && got.sites == 3);
+	CHECK(live_allocs_of(&got, 1) == 7 && live_allocs_of(&got, 2) == 1ull << 40);
+	CHECK_INT(live_allocs_of(&got, 3), 0);
+	live_allocs_free(&got);
+	for (size_t len = 0; len < b.len; len++) {
+		struct bytes_cursor c = { b.data, b.data + len, false };
+
+		CHECK_INT(live_allocs_get(c, &got), -EPROTO);
+		CHECK(got.sites == 0 && !got.site);
+	}
+	bytes_number(&b, 1);
+	CHECK_INT(live_allocs_get(bytes_begin(&b), &got), -EPROTO);
+	b.len = 0;
+	bytes_number(&b, 1);
+	bytes_number(&b, HT_SITES_MAX); /* which are not there */
+	CHECK_INT(live_allocs_get(bytes_begin(&b), &got), -EPROTO);
+	bytes_free(&b);
+}
+
 int main(void)
 {
 	RUN(groups_have_all_blocks_and_no_cut_inside);
 	RUN(cuts_as_bytes);
 	RUN(groups_that_are_cut_or_spoilt);
+	RUN(allocations_as_bytes);
 	return check_end();
 }

@@ -19,11 +19,12 @@
 static struct made made;
 static struct live_agent agent;
 static struct session *session;
+static bool waits = true; /* for an agent's walk */
 static char state[64], message[MARKS_MESSAGE_MAX];
 
 static struct session *session_new(void)
 {
-	const struct session_options o = { .walks = live_agent_order(&agent), .waits = true };
+	const struct session_options o = { .walks = live_agent_order(&agent), .waits = waits };
 	char why[READ_MESSAGE_MAX] = "";
 	struct session *s = session_open(made.path, &o, why);
 
@@ -123,6 +124,44 @@ TEST(what_came_since)
 	/* A site where nothing came, and of which blocks from before are alive. */
 	since = since_of(session, 2);
 	CHECK(since.bytes == 0 && since.allocs == 0 && since.kept_blocks == 0);
+	end();
+}
+
+/* An agent's walk arrives some ticks later: it is compared with what was allocated by its time. */
+TEST(a_walk_that_arrives_later)
+{
+	struct snapshot *s;
+	struct snap_since since;
+
+	waits = false;
+	begin();
+	CHECK_INT(session_mark(session, NULL, message), 1);
+	alloc_now(1, 200);
+	alloc_now(2, 201);
+	agent.takes = 2;
+	snapshot_unref(session_tick(session));
+	alloc_now(1, 202);
+	alloc_now(2, 203);
+	snapshot_unref(session_tick(session));
+	CHECK_INT(agent.begun, 1);
+	s = session_tick(session);
+	since = snapshot_site(s, 1)->since;
+	CHECK(s->kept);
+	CHECK(since.allocs == 2 && since.kept_blocks == 1 && since.kept_of == 1);
+	CHECK(s->newest.allocs == 4 && s->newest.kept_blocks == 2 && s->newest.kept_of == 2);
+	snapshot_unref(s);
+	/* Between two marks it is what these say. */
+	CHECK_INT(session_mark(session, NULL, message), 2);
+	alloc_now(1, 204);
+	CHECK_INT(marks_choose(session_marks(session), 1, 2), 0);
+	agent.takes = 0;
+	s = session_tick(session);
+	since = snapshot_site(s, 1)->since;
+	CHECK_INT(agent.begun, 2);
+	CHECK(since.allocs == 2 && since.kept_blocks == 2 && since.kept_of == 2);
+	CHECK(s->newest.kept_blocks == 1 && s->newest.kept_of == 1);
+	snapshot_unref(s);
+	waits = true;
 	end();
 }
 
@@ -316,6 +355,7 @@ int main(void)
 	RUN_BOTH(what_came_since);
 	RUN_BOTH(any_two_are_compared);
 	RUN_BOTH(no_more_alive_than_allocated);
+	RUN(a_walk_that_arrives_later);
 	live_agent_walks = false;
 	RUN(they_are_everybodys);
 	RUN(the_file_ends_with_the_process);
