@@ -136,6 +136,7 @@ static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigne
 	uint64_t alive = line->to ? line->to->alive_blocks : s->newest.kept_blocks;
 	uint64_t bytes = line->to ? line->to->alive_bytes : s->newest.kept_bytes;
 	uint64_t of = line->to ? since.allocs : s->newest.kept_of;
+	bool counted = mark_list_is_counted(s, line->to);
 
 	*out = 0;
 	switch (column) {
@@ -160,12 +161,12 @@ static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigne
 		break;
 	case IS_ALIVE:
 		strcpy(out, "-");
-		if (s->kept)
+		if (counted)
 			units_bytes(out, bytes);
 		break;
 	case IS_KEPT:
 		strcpy(out, "-");
-		if (s->kept && of)
+		if (counted && of)
 			units_percent(out, alive < of ? alive : of, of);
 		break;
 	default:

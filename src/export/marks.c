@@ -17,7 +17,7 @@ static void kept_text(
 	uint64_t of = to ? allocs : s->newest.kept_of;
 	char alive[UNITS_MAX], share[UNITS_MAX] = "-";
 
-	if (!s->kept) {
+	if (!mark_list_is_counted(s, to)) {
 		strbuf_printf(out, "  %6s  %5s", "-", "-");
 		return;
 	}
@@ -127,7 +127,7 @@ static void json_moment(struct writer *w, const struct snapshot *s, const struct
 	writer_uint(w, "live_blocks", m->live_blocks);
 	writer_uint(w, "allocs", m->allocs);
 	writer_uint(w, "alloc_bytes", m->alloc_bytes);
-	if (s->kept) {
+	if (mark_list_is_counted(s, m)) {
 		writer_uint(w, "alive_blocks", m->alive_blocks);
 		writer_uint(w, "alive_bytes", m->alive_bytes);
 	} else {

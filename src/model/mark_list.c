@@ -125,6 +125,13 @@ struct snap_since mark_list_between(
 		.alloc_bytes = increase(until->alloc_bytes, since->alloc_bytes) };
 }
 
+bool mark_list_is_counted(const struct snapshot *s, const struct snap_mark *to)
+{
+	const struct snap_mark *last = s->kept_until;
+
+	return s->kept && (to ? last && to->number <= last->number : last == s->moments);
+}
+
 const char *mark_list_text(const struct snap_mark *moment, char buf[MARK_LIST_TEXT])
 {
 	if (moment->number == 0) /* where a range begins */

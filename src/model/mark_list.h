@@ -32,6 +32,8 @@ void mark_list_apply(const struct snapshot *s, struct snap_site *sites);
 /* The same for the whole program, between any two marks; `until` NULL: now. */
 struct snap_since mark_list_between(
 	const struct snapshot *s, const struct snap_mark *since, const struct snap_mark *until);
+/* Whether alive_* of mark `to` are valid; NULL: kept_* of s->newest. */
+bool mark_list_is_counted(const struct snapshot *s, const struct snap_mark *to);
 /* "mark 2", "mark 2 (after warm-up)". */
 #define MARK_LIST_TEXT (SNAP_MARK_NAME + 24)
 const char *mark_list_text(const struct snap_mark *moment, char buf[MARK_LIST_TEXT]);

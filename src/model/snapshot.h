@@ -666,7 +666,8 @@ struct snapshot {
 	const struct value_info *compared;
 	bool has_retained; /* retained_bytes are valid; but those of groups */
 	struct snap_typed typed; /* what the sites' types are known of */
-	bool kept; /* kept_* of sites and alive_* of marks are valid */
+	bool kept; /* kept_* of sites and alive_* of marks are valid, */
+	const struct snap_mark *kept_until; /* of marks up to this one: mark_list_is_counted */
 	struct snap_since newest; /* since the latest mark: blocks in no alive_* */
 	bool forked; /* by a recorded process: unknown_frees are mostly of inherited blocks */
 	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */

@@ -19,19 +19,6 @@ bool live_plan_classes(
 	return true;
 }
 
-void live_plan_marks(struct live_plan *p, const struct mark_list *m, const struct snapshot *s)
-{
-	p->since = s->since;
-	p->until = s->until;
-	p->last = m->last;
-}
-
-bool live_plan_has_marks(
-	const struct live_plan *p, const struct mark_list *m, const struct snapshot *s)
-{
-	return p->since == s->since && p->until == s->until && p->last == m->last;
-}
-
 /* Between blocks that were allocated before a time since the program's start, and others. */
 static void time_cut(struct live_cuts *c, uint32_t site, uint64_t ns)
 {
@@ -46,9 +33,9 @@ static void mark_cut(struct live_cuts *c, const struct snap_mark *m)
 		live_cuts_add(c, LIVE_CUT_ALL, m->ns >> HT_TICK_SHIFT);
 }
 
-static void marks_cut(const struct live_plan *p, struct live_cuts *c)
+static void marks_cut(const struct since_mark_plan *p, struct live_cuts *c)
 {
-	for (const struct snap_mark *m = p->last; m; m = m->before)
+	for (const struct snap_mark *m = p->marks.last; m; m = m->before)
 		mark_cut(c, m);
 	mark_cut(c, p->since);
 	mark_cut(c, p->until);
@@ -69,5 +56,5 @@ void live_plan_cuts(const struct live_plan *p, uint64_t created_ns, struct live_
 		time_cut(out, site->id, site->to_ns);
 	}
 	if (p->wants.births)
-		marks_cut(p, out);
+		marks_cut(&p->marks, out);
 }

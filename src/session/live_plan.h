@@ -6,10 +6,10 @@
 #ifndef SRC_SESSION_LIVE_PLAN_H
 #define SRC_SESSION_LIVE_PLAN_H
 
-#include "src/model/mark_list.h"
 #include "src/model/model.h"
 #include "src/session/live_group.h"
 #include "src/session/retention.h"
+#include "src/session/since_mark.h"
 
 /* All zeros: nothing. */
 struct live_wants {
@@ -21,8 +21,7 @@ struct live_wants {
 struct live_plan {
 	struct live_wants wants;
 	uint64_t made_ns; /* monotonic */
-	/* births: the marks */
-	const struct snap_mark *since, *until, *last;
+	struct since_mark_plan marks; /* births */
 	/* classes: what was allocated in which span */
 	uint32_t site;
 	uint64_t allocs;
@@ -34,10 +33,6 @@ struct live_plan {
 /* The spans of a site's ages. False: the snapshot has no such site. */
 bool live_plan_classes(
 	struct live_plan *p, const struct model *m, const struct snapshot *s, uint32_t site);
-void live_plan_marks(struct live_plan *p, const struct mark_list *m, const struct snapshot *s);
-/* Whether these are still the marks. */
-bool live_plan_has_marks(
-	const struct live_plan *p, const struct mark_list *m, const struct snapshot *s);
 /* Where groups must be cut. Times of spans are by our clock, from `created_ns`. */
 void live_plan_cuts(const struct live_plan *p, uint64_t created_ns, struct live_cuts *out);
 

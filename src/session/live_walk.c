@@ -64,7 +64,7 @@ static void walk_begin(struct live_walk *v, const struct live_walk_of *of, const
 
 	v->ages.known = v->ages.has_classes = v->retention.known = v->alive.known = false;
 	p->wants.ages = p->wants.ages && age_classes_start(&v->ages, of->sites) == 0;
-	p->wants.births = p->wants.births && since_mark_start(&v->births, of->moments, s) == 0;
+	p->wants.births = p->wants.births && since_mark_start(&v->births, &p->marks, s) == 0;
 	if (p->wants.classes)
 		age_classes_start_classes(
 			&v->ages, p->site, p->allocs, p->span, p->spans, of->created_ns);
@@ -95,7 +95,7 @@ static void walk_end(struct live_walk *v, const struct live_walk_of *of, const s
 	if (whole && p->wants.alive)
 		live_by_thread_end(&v->alive, p->made_ns);
 	if (p->wants.births)
-		since_mark_end(&v->births, of->moments, s, whole, w->all);
+		since_mark_end(&v->births, s, whole, w->all);
 	v->retention.known = whole && p->wants.retention;
 	v->is_last = p->wants.ended;
 }
@@ -113,7 +113,7 @@ static void plan_make(struct live_walk *v, const struct live_walk_of *of, const 
 	p->made_ns = clock_monotonic_ns();
 	p->wants.classes = p->wants.classes && live_plan_classes(p, of->model, s, v->site);
 	p->wants.retention = p->wants.retention && retention_start(&p->retains, s, of->sites) == 0;
-	live_plan_marks(p, of->moments, s);
+	p->marks = since_mark_plan(of->moments, s);
 }
 
 static void walk_here(struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
@@ -207,10 +207,9 @@ static void walk_there(struct live_walk *v, const struct live_walk_of *of, const
 	p->made_ns = walked_at(p->made_ns + answer.delay_ns);
 	p->wants.ages = wanted->ages;
 	p->wants.alive = wanted->alive;
-	p->wants.births =
-		p->wants.births && wanted->births && live_plan_has_marks(p, of->moments, s);
-	v->failed = wanted->births && !p->wants.births;
 	answer_use(v, of, s, &answer);
+	/* Marks that came meanwhile are counted when the next one is due. */
+	v->failed = wanted->births && since_mark_differ(&v->births, of->moments, s);
 }
 
 /* ---- a tick ------------------------------------------------------------------------------- */

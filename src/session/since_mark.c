@@ -70,13 +70,12 @@ static void moments_carry(struct since_mark_walk *w, const struct snap_mark *las
 		blocks_carry(w, i, w->allocs[i]);
 }
 
-static void moments_tell(struct since_mark *b, const struct mark_list *m)
+static void moments_tell(struct since_mark *b)
 {
 	struct since_mark_walk *w = b->walk;
-	struct snap_mark *at = m->last;
+	struct snap_mark *at = b->plan.marks.last;
 
-	moments_carry(w, m->last);
-
+	moments_carry(w, at);
 	for (unsigned i = w->count; i-- > 0 && at;) {
 		at->alive_blocks = w->blocks[i];
 		at->alive_bytes = w->bytes[i];
@@ -106,11 +105,14 @@ static bool sites_room(struct since_mark *b, const struct snapshot *s)
 
 /* What a site allocated in the span by the time of the walk. */
 static uint64_t site_of(
-	const struct snapshot *s, const struct snap_site *site, const struct live_allocs *at)
+	const struct since_mark_plan *p, const struct snap_site *site, const struct live_allocs *at)
 {
-	if (!at || !s->since || s->until)
+	uint64_t until;
+
+	if (!at)
 		return site->since.allocs;
-	return more_by(live_allocs_of(at, site->id), mark_list_site(s->since, site->id).allocs);
+	until = p->until ? mark_list_site(p->until, site->id).allocs : live_allocs_of(at, site->id);
+	return more_by(until, mark_list_site(p->since, site->id).allocs);
 }
 
 /* A snapshot's counting comes before its walk, and every live block was allocated. */
@@ -120,63 +122,71 @@ static uint64_t at_least(uint64_t allocs, uint64_t alive)
 }
 
 /* After the walk: takes the counts that belong to it. */
-static void walked(struct since_mark *b, const struct mark_list *m, const struct snapshot *s,
-	const struct live_allocs *at)
+static void walked(struct since_mark *b, const struct snapshot *s, const struct live_allocs *at)
 {
-	uint64_t newest = at ? more_by(at->all, m->last ? m->last->allocs : 0)
-			     : mark_list_between(s, m->last, NULL).allocs;
+	const struct snap_mark *last = b->plan.marks.last;
+	uint64_t newest = at ? more_by(at->all, last ? last->allocs : 0)
+			     : mark_list_between(s, last, NULL).allocs;
 
-	b->since = s->since;
-	b->until = s->until;
-	b->last = m->last;
-	b->of = at_least(newest, b->alive_blocks);
-	for (size_t i = 0; i < s->nsites; i++)
+	b->newest_of = at_least(newest, b->alive_blocks);
+	for (size_t i = 0; b->plan.since && i < s->nsites; i++)
 		if (s->sites[i].id < b->room)
-			b->site[s->sites[i].id].of = at_least(
-				site_of(s, &s->sites[i], at), b->site[s->sites[i].id].blocks);
+			b->site[s->sites[i].id].of = at_least(site_of(&b->plan, &s->sites[i], at),
+				b->site[s->sites[i].id].blocks);
 	b->known = true;
+}
+
+struct since_mark_plan since_mark_plan(const struct mark_list *m, const struct snapshot *s)
+{
+	return (struct since_mark_plan){ *m, s->since, s->until };
 }
 
 bool since_mark_differ(
 	const struct since_mark *b, const struct mark_list *m, const struct snapshot *s)
 {
-	return s->since != b->since || s->until != b->until || m->last != b->last;
+	const struct since_mark_plan *p = &b->plan;
+
+	return !b->known || s->since != p->since || s->until != p->until ||
+	       m->last != p->marks.last;
 }
 
-static struct since_mark_walk *walk_new(const struct mark_list *m, const struct snapshot *s)
+static struct since_mark_walk *walk_new(const struct since_mark_plan *p)
 {
-	size_t classes = (size_t)m->count + 1;
+	unsigned count = p->marks.count;
+	size_t classes = (size_t)count + 1;
 	struct since_mark_walk *w = calloc(1, sizeof(*w) + 4 * classes * sizeof(uint64_t));
-	const struct snap_mark *at = m->last;
+	const struct snap_mark *at = p->marks.last;
 
 	if (!w)
 		return NULL;
 	*w = (struct since_mark_walk){ .ns = (uint64_t *)(w + 1),
-		.count = m->count,
-		.by_site = s->since != NULL,
-		.from_ns = s->since ? s->since->ns : 0,
-		.to_ns = s->until ? s->until->ns : UINT64_MAX };
+		.count = count,
+		.by_site = p->since != NULL,
+		.from_ns = p->since ? p->since->ns : 0,
+		.to_ns = p->until ? p->until->ns : UINT64_MAX };
 	w->blocks = w->ns + classes;
 	w->bytes = w->blocks + classes;
 	w->allocs = w->bytes + classes;
-	for (unsigned i = m->count; i-- > 0; at = at->before)
+	for (unsigned i = count; i-- > 0; at = at->before)
 		w->ns[i] = at->ns;
 	return w;
 }
 
-int since_mark_start(struct since_mark *b, const struct mark_list *m, const struct snapshot *s)
+int since_mark_start(
+	struct since_mark *b, const struct since_mark_plan *p, const struct snapshot *s)
 {
 	b->known = false;
-	b->walk = sites_room(b, s) ? walk_new(m, s) : NULL;
+	b->plan = *p;
+	b->walk = sites_room(b, s) ? walk_new(p) : NULL;
 	return b->walk ? 0 : -ENOMEM;
 }
 
-void since_mark_end(struct since_mark *b, const struct mark_list *m, const struct snapshot *s,
-	bool whole, const struct live_allocs *at)
+void since_mark_end(
+	struct since_mark *b, const struct snapshot *s, bool whole, const struct live_allocs *at)
 {
 	if (whole) {
-		moments_tell(b, m);
-		walked(b, m, s, at);
+		moments_tell(b);
+		walked(b, s, at);
 	}
 	free(b->walk);
 	b->walk = NULL;
@@ -184,12 +194,13 @@ void since_mark_end(struct since_mark *b, const struct mark_list *m, const struc
 
 void since_mark_fill(const struct since_mark *b, struct snapshot *s, struct snap_site *sites)
 {
-	s->kept = b->known && b->since == s->since && b->until == s->until;
+	s->kept = b->known && b->plan.since == s->since && b->plan.until == s->until;
 	if (!s->kept)
 		return;
+	s->kept_until = b->plan.marks.last;
 	s->newest.kept_blocks = b->alive_blocks;
 	s->newest.kept_bytes = b->alive_bytes;
-	s->newest.kept_of = b->of;
+	s->newest.kept_of = b->newest_of;
 	for (size_t i = 0; s->since && i < s->nsites; i++) {
 		const struct since_mark_site *site =
 			sites[i].id < b->room ? &b->site[sites[i].id] : NULL;

@@ -410,6 +410,7 @@ static inline void canned_marks(struct snapshot *s, struct snap_site *sites, con
 	s->since = mark_list_find(&c->moments, c->since);
 	s->until = mark_list_find(&c->moments, c->until);
 	s->kept = s->since != NULL;
+	s->kept_until = s->moments;
 	s->newest = mark_list_between(s, s->moments, NULL);
 	s->newest.kept_of = s->newest.allocs;
 	s->newest.kept_blocks = s->newest.allocs / 3;

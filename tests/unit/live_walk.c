@@ -6,8 +6,6 @@
  */
 #include <stdlib.h>
 #include "src/model/filter.h"
-#include "src/far/moment.h"
-#include "src/session/session.h"
 #include "src/session/threads.h"
 #include "tests/unit/live_walk_fixture.h"
 
@@ -385,138 +383,6 @@ TEST(what_is_alive_at_the_end)
 	end();
 }
 
-/* The live bytes of thread 1 that a tick shows; 0: it shows none. */
-static uint64_t alive_now(const struct live_walk_of *of)
-{
-	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
-	struct model_input in = { .now_ns = FIRST_NS + seconds++ * S, .sites = plain, .nsites = 3 };
-	struct snapshot *s = model_tick(w.model, &in);
-	uint64_t bytes;
-
-	live_walk_update(&w.live_walk, of, s);
-	bytes = s->has_alive ? s->alive_bytes : 0;
-	snapshot_unref(s);
-	return bytes;
-}
-
-/* Until an agent answers, the last walk's figures stay; and it is not asked again. */
-TEST(an_answer_that_comes_later)
-{
-	struct live_block b = { 0 };
-	struct live_walk_of of;
-	uint64_t before;
-
-	begin();
-	live_agent_walks = true;
-	of = surveyed_of(&w);
-	of.waits = false;
-	threads_want(true);
-	w.agent.takes = 2;
-	CHECK_INT(alive_now(&of), 0);
-	CHECK_INT(alive_now(&of), 0);
-	before = alive_now(&of);
-	CHECK(before > 0);
-	CHECK_INT(w.agent.begun, 1);
-	for (uint32_t i = 0; i < MADE_BLOCKS && b.size == 0; i++)
-		live_remove(&w.made.s, made_address(1, i), &b);
-	w.live_walk.due_ns = 0;
-	w.agent.takes = 3;
-	for (unsigned i = 0; i < 3; i++)
-		CHECK_INT(alive_now(&of), before);
-	CHECK_INT(alive_now(&of), before - b.size);
-	CHECK_INT(w.agent.begun, 2);
-	/* A connection that ends leaves them, too. */
-	w.agent.lost = true;
-	w.live_walk.due_ns = 0;
-	for (unsigned i = 0; i < 3; i++)
-		CHECK_INT(alive_now(&of), before - b.size);
-	CHECK(!w.live_walk.is_asked);
-	w.agent.lost = false;
-	CHECK_INT(alive_now(&of), before - b.size);
-	CHECK_INT(w.agent.begun, 3);
-	threads_want(false);
-	live_agent_walks = false;
-	end();
-}
-
-/* What is counted between marks that have changed meanwhile is of no use, and asked for again. */
-TEST(a_mark_while_an_agent_walks)
-{
-	struct snap_mark mark = { .number = 1, .ns = 5 * S };
-	struct live_walk_of of;
-
-	begin();
-	live_agent_walks = true;
-	of = surveyed_of(&w);
-	of.waits = false;
-	CHECK_INT(mark_list_add(&w.moments, &mark), 0);
-	w.agent.takes = 1;
-	(void)alive_now(&of);
-	CHECK_INT(w.agent.begun, 1);
-	mark.number = 2;
-	CHECK_INT(mark_list_add(&w.moments, &mark), 0);
-	(void)alive_now(&of);
-	CHECK(!w.live_walk.births.known);
-	w.live_walk.due_ns = 0;
-	(void)alive_now(&of);
-	CHECK(w.live_walk.births.known && w.live_walk.births.last == w.moments.last);
-	CHECK_INT(w.agent.begun, 2);
-	mark_list_free(&w.moments);
-	live_agent_walks = false;
-	end();
-}
-
-/* What an agent refuses is not asked for again at once. */
-TEST(a_walk_that_is_refused)
-{
-	struct live_walk_of of;
-
-	begin();
-	live_agent_walks = true;
-	of = surveyed_of(&w);
-	of.waits = false;
-	threads_want(true);
-	w.agent.takes = 1;
-	(void)alive_now(&of);
-	w.agent.refuses = true;
-	for (unsigned i = 0; i < 5; i++)
-		CHECK_INT(alive_now(&of), 0);
-	CHECK_INT(w.agent.begun, 1);
-	w.agent.refuses = false;
-	w.live_walk.due_ns = 0;
-	CHECK(alive_now(&of) > 0);
-	CHECK_INT(w.agent.begun, 2);
-	threads_want(false);
-	live_agent_walks = false;
-	end();
-}
-
-/* There, the view is of the next image then. */
-TEST(an_image_that_exec_has_replaced)
-{
-	struct far_moment there = { .tick = { .alive = true } };
-	struct session_options o = { .far = &there, .waits = true };
-	char message[READ_MESSAGE_MAX];
-	struct session *s;
-
-	begin();
-	live_agent_walks = true;
-	o.walks = live_agent_order(&w.agent);
-	w.made.s.header->state = HT_STATE_RUNNING;
-	s = session_open(w.made.path, &o, message);
-	CHECK(s != NULL);
-	threads_want(true);
-	snapshot_unref(session_tick(s));
-	CHECK_INT(w.agent.begun, 1);
-	session_replaced(s);
-	snapshot_unref(session_tick(s));
-	CHECK_INT(w.agent.begun, 1);
-	session_close(s);
-	threads_want(false);
-	live_agent_walks = false;
-	end();
-}
-
 /* By names, in the snapshot's own memory; a filter goes by them. */
 TEST(who_allocates_where)
 {
@@ -574,10 +440,6 @@ int main(void)
 {
 	RUN(who_allocates_at_a_site);
 	RUN(who_allocates_where);
-	RUN(an_answer_that_comes_later);
-	RUN(a_mark_while_an_agent_walks);
-	RUN(a_walk_that_is_refused);
-	RUN(an_image_that_exec_has_replaced);
 	RUN_BOTH(what_lives_of_each_age);
 	RUN_BOTH(no_more_alive_than_allocated);
 	RUN_BOTH(ages_of_a_program_that_ended);
