@@ -255,7 +255,7 @@ static int work_take(struct serving *s, const struct far_frame *f)
 	}
 	v = &s->view[number];
 	w = &s->work[kind];
-	w->path = v->segment ? read_path(v->segment) : NULL;
+	w->segment = v->segment;
 	w->pid = v->of.pid;
 	return far_agent_work_take(w, &s->line, f->type, &c);
 }

@@ -46,9 +46,9 @@ static int begin(struct far_agent_work *w, struct far_channel *line, struct byte
 		return -EPROTO;
 	if (!w->worker)
 		return refuse(w, line, "the agent may only read (there: --serve=steer)");
-	if (!w->path)
+	if (!w->segment)
 		return refuse(w, line, "this process is not shown");
-	rc = w->worker->begin(w->worker->ctx, w->path, w->pid, c->at, (size_t)(c->end - c->at));
+	rc = w->worker->begin(w->worker->ctx, w->segment, w->pid, c->at, (size_t)(c->end - c->at));
 	if (rc == -EPROTO)
 		return rc;
 	if (rc != 0)

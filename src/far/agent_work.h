@@ -9,7 +9,7 @@
 struct far_agent_work {
 	enum far_kind kind;
 	const struct far_worker *worker; /* NULL: none is allowed */
-	const char *path; /* of the segment whose process the next frame is about, */
+	const struct read_segment *segment; /* whose process the next frame is about, */
 	pid_t pid; /* and that; NULL and 0: none */
 	uint64_t number; /* of the last one that was asked for */
 	bool runs;

@@ -7,12 +7,15 @@
 #include <sys/types.h>
 
 #include "src/far/wire.h"
+#include "src/read/read.h"
 
 struct far_worker {
 	void *ctx;
-	/* Begins as a desk asks for it, about the process of this segment, `pid` as we see it, and
-	 * ends what was begun before. 0 or -errno; -EPROTO: this is no request. */
-	int (*begin)(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len);
+	/* Begins as a desk asks for it, about the process of this segment, which may be closed
+	 * later, `pid` as we see it, and ends what was begun before. 0 or -errno; -EPROTO: this is
+	 * no request. */
+	int (*begin)(void *ctx, const struct read_segment *segment, pid_t pid,
+		const uint8_t *request, size_t len);
 	/* Ends it soon. */
 	void (*cancel)(void *ctx);
 	/* How far it is: phase and read_bytes. True: it has ended, and what it found is in `found`

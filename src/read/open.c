@@ -94,38 +94,56 @@ static int segment_load(struct read_segment *s, const char *path, char *message)
 	return header_check(s->header, path, bytes, message);
 }
 
-struct read_segment *read_open(const char *path, char *message)
+/* Takes over the descriptor; one below 0: the opening failed with `error`. */
+static struct read_segment *reader_new(int fd, int error, const char *path, char *message)
 {
 	struct read_segment *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->write_fd = -1;
 	if (!s || !(s->header = malloc(sizeof(*s->header))) || !(s->path = strdup(path))) {
 		refuse_error(message, path, ENOMEM);
 		goto fail;
 	}
-	s->fd = file_open(path);
-	if (s->fd < 0) {
-		if (errno == ELOOP)
+	if (fd < 0) {
+		if (error == ELOOP)
 			refuse(message, path, "is a symbolic link");
 		else
-			refuse_error(message, path, errno);
+			refuse_error(message, path, error);
 		goto fail;
 	}
+	s->fd = fd;
+	s->write_fd = -1;
 	if (segment_load(s, path, message) != 0)
-		goto close;
+		goto fail;
 	s->cursors = calloc(
 		read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread)), sizeof(*s->cursors));
 	if (s->cursors)
 		return s;
 	refuse_error(message, path, ENOMEM);
-close:
-	close(s->fd);
 fail:
 	if (s)
-		s->fd = -1;
+		s->fd = s->write_fd = -1;
 	read_close(s);
+	if (fd >= 0)
+		close(fd);
 	return NULL;
+}
+
+struct read_segment *read_open(const char *path, char *message)
+{
+	int fd = file_open(path);
+
+	return reader_new(fd, errno, path, message);
+}
+
+/* Both share the lock of read_viewer_lock. */
+struct read_segment *read_open_again(const struct read_segment *s, char *message)
+{
+	int fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
+	struct read_segment *again = reader_new(fd, errno, s->path, message);
+
+	if (again)
+		again->frozen = s->frozen;
+	return again;
 }
 
 void read_close(struct read_segment *s)

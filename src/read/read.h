@@ -46,6 +46,9 @@ struct read_identity {
  * line in `message` (READ_MESSAGE_MAX): what failed and why.
  */
 struct read_segment *read_open(const char *path, char *message);
+/* Another reader of the same file, whatever became of its name, for another thread. NULL and one
+ * line in `message`. */
+struct read_segment *read_open_again(const struct read_segment *s, char *message);
 void read_close(struct read_segment *s);
 const char *read_path(const struct read_segment *s);
 /* Rereads the identity. 0, or -EIO if the file was cut short. */

@@ -17,8 +17,8 @@ static void range_read(struct contents_range *r, pid_t pid)
 	r->got = n > 0 ? (size_t)n : 0;
 }
 
-static int contents_begin(
-	void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int contents_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
 	struct bytes_cursor c = { request, request + len, false };
 	struct contents_range range[CONTENTS_RANGES];
@@ -26,7 +26,7 @@ static int contents_begin(
 	pid_t tid;
 	size_t count;
 
-	(void)path;
+	(void)segment;
 	if (contents_request_get(&c, range, &count) != 0 || count == 0)
 		return -EPROTO;
 	tid = pid > 0 ? proc_memory_tid(pid) : 0;

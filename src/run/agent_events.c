@@ -46,10 +46,12 @@ static int tail_begin(struct agent_events *a, const char *path, uint32_t site)
 	return 0;
 }
 
-static int events_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int events_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
 	struct agent_events *a = ctx;
 	struct bytes_cursor c = { request, request + len, false };
+	const char *path = read_path(segment);
 	struct event_request r;
 
 	(void)pid;

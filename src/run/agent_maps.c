@@ -14,9 +14,10 @@ struct agent_maps {
 	struct bytes found;
 };
 
-static int map_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int map_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
-	const struct map_reader_of of = { .path = path, .pid = pid };
+	const struct map_reader_of of = { .path = read_path(segment), .pid = pid };
 	struct agent_maps *a = ctx;
 
 	(void)request;

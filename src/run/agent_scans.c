@@ -13,7 +13,8 @@ struct agent_scans {
 	struct scan_answer *answer; /* the last one; or NULL */
 };
 
-static int scan_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int scan_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
 	struct agent_scans *a = ctx;
 	struct bytes_cursor c = { request, request + len, false };
@@ -25,7 +26,7 @@ static int scan_begin(void *ctx, const char *path, pid_t pid, const uint8_t *req
 	if (o.pid == 0)
 		return -ESRCH;
 	scan_answer_free(a->answer);
-	a->answer = scan_answer_start(path, &o);
+	a->answer = scan_answer_start(read_path(segment), &o);
 	return a->answer ? 0 : -errno;
 }
 

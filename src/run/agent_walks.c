@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Walks for a desk (agent_walks.h). A thread makes each; a large table takes half a second. */
+/* Walks for a desk (agent_walks.h). A thread makes each, with a reader of its own; a large table
+ * takes half a second. */
 #include "src/run/agent_walks.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/session/live_far.h"
@@ -19,13 +18,13 @@ struct agent_walks {
 	struct far_worker worker;
 	/* The last request. */
 	struct live_request request;
-	char path[PATH_MAX];
+	struct read_segment *segment; /* owned; NULL: it is done */
 	bool waits; /* its walk is not due yet */
 	uint64_t begun_ns;
 	uint64_t due_ns;
-	/* The thread's until it has ended. */
 	bool runs;
 	pthread_t thread;
+	/* The thread's until it has ended, as is the segment. */
 	atomic_bool ended;
 	uint64_t cpu_ns;
 	struct bytes found;
@@ -36,33 +35,39 @@ static void *walk_run(void *ctx)
 	struct agent_walks *a = ctx;
 	uint64_t cpu = clock_thread_cpu_ns();
 
-	live_far_answer(a->path, &a->request, clock_monotonic_ns() - a->begun_ns, &a->found);
+	live_far_answer(a->segment, &a->request, clock_monotonic_ns() - a->begun_ns, &a->found);
 	a->cpu_ns = clock_thread_cpu_ns() - cpu;
 	atomic_store(&a->ended, true);
 	return NULL;
 }
 
-static void walk_join(struct agent_walks *a)
+/* Waits for the thread, if there is one. */
+static void walk_end(struct agent_walks *a)
 {
-	if (!a->runs)
-		return;
-	pthread_join(a->thread, NULL);
-	a->runs = false;
-	a->due_ns = clock_monotonic_ns() + a->cpu_ns * SHARE;
+	if (a->runs) {
+		pthread_join(a->thread, NULL);
+		a->due_ns = clock_monotonic_ns() + a->cpu_ns * SHARE;
+	}
+	a->runs = a->waits = false;
+	read_close(a->segment);
+	a->segment = NULL;
 }
 
-static int walk_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int walk_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
 	struct agent_walks *a = ctx;
 	struct bytes_cursor c = { request, request + len, false };
+	char message[READ_MESSAGE_MAX];
 
 	(void)pid;
-	walk_join(a);
+	walk_end(a);
 	bytes_free(&a->found);
 	if (live_far_request_get(&c, &a->request) != 0)
 		return -EPROTO;
-	if (snprintf(a->path, sizeof(a->path), "%s", path) >= (int)sizeof(a->path))
-		return -ENAMETOOLONG;
+	a->segment = read_open_again(segment, message);
+	if (!a->segment)
+		return -EIO;
 	a->waits = true;
 	a->begun_ns = clock_monotonic_ns();
 	return 0;
@@ -93,7 +98,7 @@ static bool walk_look(void *ctx, struct far_working *s, const struct bytes **fou
 		walk_start(a);
 	if (a->waits || !atomic_load(&a->ended))
 		return false;
-	walk_join(a);
+	walk_end(a);
 	*found = &a->found;
 	return true;
 }
@@ -102,8 +107,7 @@ static void walk_leave(void *ctx)
 {
 	struct agent_walks *a = ctx;
 
-	walk_join(a);
-	a->waits = false;
+	walk_end(a);
 	bytes_free(&a->found);
 }
 

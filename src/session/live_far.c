@@ -112,18 +112,15 @@ static void answer_put(struct bytes *out, struct read_segment *s, const struct l
 }
 
 void live_far_answer(
-	const char *path, const struct live_request *r, uint64_t delay_ns, struct bytes *out)
+	struct read_segment *s, const struct live_request *r, uint64_t delay_ns, struct bytes *out)
 {
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *s = read_open(path, message);
 	struct answering a = {
 		.groups = live_groups_new(&r->cuts), .delay_ns = delay_ns, .whole = true
 	};
 
-	if (s && a.groups)
+	if (a.groups)
 		answer_put(out, s, r, &a);
 	else
 		out->failed = true;
 	live_groups_free(a.groups);
-	read_close(s);
 }

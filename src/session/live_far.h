@@ -39,6 +39,6 @@ int live_far_request_get(struct bytes_cursor *c, struct live_request *out);
 /* Makes a walk over the blocks of this segment, so long after it was asked for; `out` has failed on
  * any error. */
 void live_far_answer(
-	const char *path, const struct live_request *r, uint64_t delay_ns, struct bytes *out);
+	struct read_segment *s, const struct live_request *r, uint64_t delay_ns, struct bytes *out);
 
 #endif

@@ -158,10 +158,11 @@ static void desk_try(const struct source *source, int out, const uint8_t *rest, 
 	bytes_free(&frames);
 }
 
-static int steer_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int steer_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
 	(void)ctx;
-	(void)path;
+	(void)segment;
 	(void)pid;
 	(void)request;
 	return len > FAR_REQUEST_MAX ? -EPROTO : 0;

@@ -25,9 +25,10 @@ static struct read_segment *opened[FAR_VIEWS];
 
 /* ---- the agent ---- */
 
-static int steer_begin(void *ctx, const char *path, pid_t pid, const uint8_t *request, size_t len)
+static int steer_begin(void *ctx, const struct read_segment *segment, pid_t pid,
+	const uint8_t *request, size_t len)
 {
-	CHECK(path != NULL && pid == 0);
+	CHECK(segment != NULL && pid == 0);
 	(void)ctx;
 	(void)request;
 	(void)len;

@@ -22,13 +22,18 @@ static inline int live_agent_begin(void *ctx, const struct bytes *request)
 	static struct live_request r;
 	struct live_agent *a = ctx;
 	struct bytes_cursor c = bytes_begin(request);
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s;
 
 	if (a->lost)
 		return -EPIPE;
 	CHECK(request->len <= FAR_REQUEST_MAX);
 	CHECK_INT(live_far_request_get(&c, &r), 0);
 	bytes_free(&a->answer);
-	live_far_answer(a->path, &r, 0, &a->answer);
+	s = read_open(a->path, message);
+	CHECK(s != NULL);
+	live_far_answer(s, &r, 0, &a->answer);
+	read_close(s);
 	CHECK(!a->answer.failed);
 	a->begun++;
 	return 0;
