@@ -86,7 +86,7 @@ int far_agent_work_take(
 		return begin(w, line, c);
 	if (type == FAR_GET)
 		return part_send(w, line, c);
-	if (w->runs)
+	if (w->worker)
 		w->worker->cancel(w->worker->ctx);
 	return 0;
 }

@@ -35,7 +35,7 @@ int far_desk_work_cancel(struct far_desk_work *w, struct far_channel *line)
 {
 	struct bytes b = { 0 };
 
-	if (!w->runs)
+	if (w->number == 0)
 		return 0;
 	bytes_number(&b, w->kind);
 	return send(line, FAR_CANCEL, &b);

@@ -20,6 +20,8 @@ struct far_desk_work {
 /* Asks for it. What was asked for before is forgotten. 0, or as far_channel_send. */
 int far_desk_work_begin(struct far_desk_work *w, struct far_channel *line, unsigned view,
 	const struct bytes *request);
+/* Also of work that has ended: the worker may keep something for the next. 0, or as
+ * far_channel_send. */
 int far_desk_work_cancel(struct far_desk_work *w, struct far_channel *line);
 /* FAR_WORKING. `most`: bytes of what is found. 0, -EPROTO, -EFBIG, -ENOMEM, or as
  * far_channel_send. */

@@ -16,7 +16,7 @@ struct far_worker {
 	 * no request. */
 	int (*begin)(void *ctx, const struct read_segment *segment, pid_t pid,
 		const uint8_t *request, size_t len);
-	/* Ends it soon. */
+	/* Ends it soon; what has ended keeps nothing for the next one. */
 	void (*cancel)(void *ctx);
 	/* How far it is: phase and read_bytes. True: it has ended, and what it found is in `found`
 	 * until the next begin. */
