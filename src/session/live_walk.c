@@ -263,7 +263,8 @@ void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct
 		v->ages.known = false;
 	if (!wanted.alive)
 		v->alive.known = false;
-	walk_if_due(v, of, s, &wanted);
+	if (!of->gone)
+		walk_if_due(v, of, s, &wanted);
 	age_classes_fill(&v->ages, s, sites);
 	retention_fill(&v->retention, s, sites);
 	live_by_thread_fill(&v->alive, s);

@@ -38,7 +38,8 @@ struct live_walk_of {
 	const struct mark_list *moments;
 	uint64_t created_ns; /* the program's start */
 	uint32_t sites; /* all ids are below it */
-	bool ended; /* the program has: its blocks no longer change */
+	bool ended; /* the program has, or called exec: its blocks no longer change, */
+	bool gone; /* and can no longer be walked: the last walk's figures stay */
 	const struct far_order *far; /* an agent makes walks; NULL: they are made here */
 	bool waits; /* for the agent: nobody looks at a screen */
 };

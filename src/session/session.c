@@ -495,7 +495,9 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		.moments = &s->marks.moments,
 		.created_ns = s->identity.created_ns,
 		.sites = s->sites.count,
-		.ended = !session_alive(s),
+		.ended = !session_alive(s) || (s->far && s->far->tick.replaced),
+		/* The agent's view is of the next image by then. */
+		.gone = s->far && s->replaced,
 		.far = s->walks,
 		.waits = s->waits };
 
@@ -503,9 +505,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		said_hear(&s->said, &s->marks, &of);
 		marks_read(&s->marks, &of, made);
 	}
-	/* There, the view is of the next image by now: its blocks are not this one's. */
-	if (!(s->far && s->replaced))
-		live_walk_update(&s->live_walk, &live_walk, made);
+	live_walk_update(&s->live_walk, &live_walk, made);
 	scanned_sites_fill(&s->scanned, made);
 	faults_update(&s->faults, s->segment, s->totals.sites, made);
 	ignore_marks_set(&s->ignoring, s->segment, made);

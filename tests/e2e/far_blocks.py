@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of each live block of a program elsewhere: ages, and who allocated what, as the agent sums them up."""
 
+import json
 import os
 import re
 import subprocess
@@ -64,6 +65,38 @@ def killed():
             out, err = viewer.communicate(timeout=100)
         check_equal((viewer.returncode, err), (0, ""), "the end")
         check_equal(next(line for line in out.split("\n") if line.startswith(">")).split()[1], "107.4k", "LIVE")
+
+
+@case("a report says which thread allocated what lives in an image before exec, as here")
+def before_exec():
+    def images(pid):
+        """Segments, or copies of some, that the viewer has open."""
+        folder = "/proc/%d/fd/" % pid
+        try:
+            names = {os.readlink(folder + name).removesuffix(" (deleted)") for name in os.listdir(folder)}
+        except FileNotFoundError:  # one that was closed meanwhile
+            return 0
+        return len([name for name in names if re.search(r"/heaptop(-[0-9]|.far-)[^/]*$", name)])
+
+    def threads(*where):
+        path = os.path.join(scratch, "exec.json")
+        with Program() as p, open(path, "w", encoding="utf-8") as out:
+            viewer = subprocess.Popen([HEAPTOP, "--no-config", "-d", "0.1", "--report", "--format", "json", *where, "-a", p.pid],
+                                      stdout=out, stderr=subprocess.PIPE, env=environment(), text=True)
+            wait_for(lambda: images(viewer.pid) == 1, "the viewer")
+            p.ask(b"i")
+            check_equal(p.process.stdout.readline(), b"ready\n", "the next image")
+            wait_for(lambda: images(viewer.pid) == 2, "the viewer's next image")
+            p.process.stdin.close()
+            p.process.wait()
+            err = viewer.communicate(timeout=100)[1]
+            check_equal(viewer.returncode, 0, "status (%s)" % err)
+        with open(path, encoding="utf-8") as f:
+            report = json.load(f)
+        return [[t[name] for name in ("allocs", "live_blocks", "live_bytes")] for t in report["children"][0]["threads"]]
+    near = threads()
+    check_equal(near[0][1], 100, "blocks")
+    check_equal(threads(*VIA), near, "threads")
 
 
 run_cases()
