@@ -111,9 +111,8 @@ void trace_restart_note(struct trace_thread *t, pid_t pid)
  *
  * A thread that made other calls meanwhile is sent back also to a call that the kernel had put back
  * itself, if signals have come: the kernel has forgotten by then that they may end the call with
- * EINTR. A sleep with a relative limit would last
- * its whole time again. The kernel resumes it by another call, which it sets as late as the thread
- * leaves the kernel (setup_restart_syscall).
+ * EINTR. A sleep with a relative limit would last its whole time again: the kernel resumes it by
+ * another call, but sets that only when the thread leaves the kernel (setup_restart_syscall).
  */
 #define SVC_BYTES	   4u
 #define SVC_MASK	   0xffe0001fu
@@ -312,12 +311,13 @@ void trace_restart_call(struct trace_thread *t)
 {
 	struct user_regs_struct back;
 
-	if (t->call.is_left)
+	if (t->call.is_left) /* its registers are set already */
 		call_enter_again(t);
-	t->call.is_left = false;
-	if (!t->call.is_known)
-		return;
 	trace_restart_registers(t, &back);
+	if (t->call.is_left || !t->call.is_known) {
+		t->call.is_left = t->call.is_known = false;
+		return;
+	}
 	t->call.is_known = false;
 	if (trace_registers_write(t->tid, &back) && call_enter(t, &back) != 0)
 		(void)trace_registers_write(t->tid, &t->now);

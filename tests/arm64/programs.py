@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 
 from proving import (B, HEAPTOP, case, check, check_equal, environment, frames_of, need, report, run, run_cases, scratch,
-                     target, truth_of, wait_for)
+                     truth_of, wait_for)
 
 
 def processes(rep):
@@ -53,14 +53,6 @@ def counts():
     check_equal(got, (81050, 80050, 4556250, 62500, 1000), "allocs, frees, bytes, live")
     for site in ours:
         check("main" in frames_of(site) or "start_thread" in frames_of(site), "a stack that ends early")
-
-
-@case("without the right to trace: one line says that the library cannot help here")
-def untraceable():
-    refused = os.path.join(B, "tests/faults/targets/untraceable")
-    done = run([refused, "refuse", HEAPTOP, "--leak-check", "--", target("leaks"), "list", "10"])
-    said = (done.stdout + done.stderr).decode()
-    check("its library helps with scans on x86-64 only" in said, said)
 
 
 @case("gcc and its children")

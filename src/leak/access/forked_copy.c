@@ -32,6 +32,7 @@
 #define STEP_NS	    UINT64_C(5000000000) /* what takes microseconds on an idle machine */
 #define STOPS_MAX   16u /* stops by signals before the copy has made its system call */
 #define THREADS_MAX 16u /* that are tried to reap it */
+#define TRIES_MAX   8u /* of the first of them, which may be about to take a signal */
 
 static const char no_stub[] = "its library cannot make one";
 static const char in_progress[] = "a copy is already in progress";
@@ -334,15 +335,17 @@ static enum reaped reap_by(struct leak_forked_copy *copy, pid_t tid)
 	return result;
 }
 
-/* Reaps by the first thread that can be stopped. */
+/* Reaps by the first thread that can be borrowed. */
 static bool reap(struct leak_forked_copy *copy)
 {
-	enum reaped result = reap_by(copy, copy->tid);
+	enum reaped result = UNREAPED;
 	unsigned tries = 0;
 	char path[64];
 	struct dirent *d;
 	DIR *dir;
 
+	for (unsigned i = 0; i < TRIES_MAX && result == UNREAPED; i++)
+		result = reap_by(copy, copy->tid);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)copy->of);
 	dir = opendir(path);
 	while (result == UNREAPED && dir && tries < THREADS_MAX && (d = readdir(dir))) {
