@@ -291,7 +291,7 @@ static int call_enter(struct trace_thread *t, const struct user_regs_struct *bac
 }
 
 /* The same of a thread that was elsewhere, and takes the signals that have come meanwhile within
- * the call. If the viewer is killed in these microseconds, they wait for ever. */
+ * the call. If the viewer is killed meanwhile, all signals stay blocked in it. */
 static void call_enter_again(struct trace_thread *t)
 {
 	uint64_t pending = signals_read(t->tid, "SigPnd") | signals_read(t->tid, "ShdPnd");

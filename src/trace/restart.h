@@ -3,7 +3,7 @@
  * Restarts system calls that a stop has interrupted. A few calls notice a stop: they return EINTR
  * although no signal arrived (signal(7): epoll_wait, sigtimedwait, semtimedop and others). Such a
  * call is restarted, unless a signal's handler is to run first. Its time limit begins anew. The
- * thread that stopped the process; for stop.c.
+ * thread that stopped the process.
  */
 #ifndef SRC_TRACE_RESTART_H
 #define SRC_TRACE_RESTART_H
@@ -23,7 +23,7 @@ void trace_restart_call(struct trace_thread *t);
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r);
 /* Whether a stopped thread can make other calls, and go on afterwards as if it had not. */
 bool trace_restart_may(const struct trace_thread *t);
-/* After them, where it stops for us alone: restores its registers and signal mask. */
+/* After those calls, while it is stopped by us alone: restores its registers and signal mask. */
 bool trace_restart_return(struct trace_thread *t, uint64_t mask);
 
 #endif

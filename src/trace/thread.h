@@ -21,7 +21,7 @@ enum trace_thread_state {
 /* The system call that a thread was in when it was interrupted (restart.h). */
 #define TRACE_CALL_ARGS 6u
 struct trace_call {
-	bool is_known; /* it was cut off; before the thread has stopped: there is one */
+	bool is_known; /* before the thread stops: it is in one; afterwards: that was cut off */
 	bool is_put_back; /* the thread is before the call again: the kernel has seen to that */
 	bool is_left; /* the thread has been elsewhere since, and blocked the signals of `mask` */
 	uint64_t mask;

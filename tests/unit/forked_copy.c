@@ -292,8 +292,8 @@ TEST(a_sleep_ends_in_time)
 	}
 }
 
-/* A call that a signal ends is not restarted behind its handler's back: else it would be waited for
- * that for ever. */
+/* A call that a signal ends is not restarted behind its handler's back: otherwise the program would
+ * wait for ever. */
 TEST(a_signal_ends_the_call_in_which_it_comes)
 {
 	static const enum way way[] = { POLLS, WAITS_FOR_EVENTS, READS };

@@ -38,7 +38,8 @@ bool leak_stub_state(const struct trace_thread *t, uint64_t mask, struct ht_copy
 
 #elif defined(__aarch64__)
 
-/* A sleep with a relative limit lasts its whole time again. */
+/* A sleep with a relative limit lasts its whole time again; one that the kernel resumes by another
+ * call (restart.c) ends with EINTR, since rt_sigreturn makes it forget how. */
 bool leak_stub_state(const struct trace_thread *t, uint64_t mask, struct ht_copy_state *out)
 {
 	struct user_fpsimd_struct fp;
