@@ -38,11 +38,11 @@ static inline uint64_t trace_registers_stack(const struct user_regs_struct *r)
 #endif
 }
 
-/* The registers of a thread if only its stack pointer is known; the others are 0. */
-static inline struct user_regs_struct trace_registers_of_stack(uint64_t stack)
+/* The registers of a thread if only these two are known; the others are 0. */
+static inline struct user_regs_struct trace_registers_of(uint64_t stack, uint64_t thread_pointer)
 {
 #ifdef __x86_64__
-	return (struct user_regs_struct){ .rsp = stack };
+	return (struct user_regs_struct){ .rsp = stack, .fs_base = thread_pointer };
 #elif defined(__aarch64__)
 	return (struct user_regs_struct){ .sp = stack };
 #else

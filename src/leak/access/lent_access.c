@@ -192,7 +192,7 @@ static bool threads_list(struct leak_access *a, const struct read_coop_copy *cop
 	for (size_t i = 0; i < stop->count; i++) {
 		stop->thread[i].system.pointer = copy->pointer;
 		if (stop->thread[i].state == TRACE_THREAD_STOPPED)
-			stop->thread[i].regs = trace_registers_of_stack(copy->stack);
+			stop->thread[i].regs = trace_registers_of(copy->stack, copy->pointer);
 	}
 	return !l.failed && stop->count > 0;
 }
