@@ -325,8 +325,9 @@ static bool is_of_thread(const struct scan *s, const struct leak_map *m)
 
 struct search {
 	struct leak_space *space;
+	bool running; /* some of the program's threads did not stop, and have stacks, too */
 	uint64_t found;
-	bool alive;
+	bool alive; /* its thread runs */
 	uint64_t start, end; /* of the mapping */
 };
 
@@ -366,7 +367,7 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
 		if (words[i] + words[i + 2] == search->start && words[i] + words[i + 1] > addr &&
 			words[i] + words[i + 1] <= search->end) {
 			search->found = addr + i * sizeof(*words) - BEFORE_STACKBLOCK;
-			search->alive = is_alive(search, addr, words, i);
+			search->alive = search->running && is_alive(search, addr, words, i);
 		}
 }
 #else
@@ -378,7 +379,8 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
 	for (size_t i = 0; i + 2 < count; i++)
 		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i]) {
 			search->found = words[i];
-			search->alive = i + TID_WORD < count && (int32_t)words[i + TID_WORD] > 0;
+			search->alive = search->running && i + TID_WORD < count &&
+					(int32_t)words[i + TID_WORD] > 0;
 		}
 }
 #endif
@@ -389,14 +391,16 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
  */
 static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 {
-	struct search search = { .space = s->space, .start = m->start, .end = m->end };
+	struct search search = { .space = s->space,
+		.running = trace_stop_running(s->stop) > 0,
+		.start = m->start,
+		.end = m->end };
 	uint64_t from = m->end - m->start > THREAD_BYTES ? m->end - THREAD_BYTES : m->start;
 
 	if (!has_guard(s, m) || is_of_thread(s, m))
 		return 0;
 	leak_space_stream(s->space, from, m->end, tcb_visit, &search);
-	/* A thread that did not stop has its stack, too. */
-	return search.alive && trace_stop_running(s->stop) > 0 ? 0 : search.found;
+	return search.alive ? 0 : search.found;
 }
 
 /* ---- mappings ---- */
