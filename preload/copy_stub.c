@@ -5,7 +5,8 @@
  * a very small one. On x86-64 they change no flag on the way back, so that the stack pointer and
  * the flags are the program's all the time, and a signal may come at any instruction. On aarch64
  * rt_sigreturn restores everything at once, the signal mask, too; signals are blocked before the
- * stack pointer is set for it.
+ * stack pointer is set for it. Before that the thread may sleep in the stub, on its own stack and
+ * with its own signal mask.
  *
  * The copy is a child that raises no signal: wait(2) and its kind do not see such a child without
  * __WCLONE or __WALL. It is not left to the process that reaps orphans, which may not know how. It
@@ -38,6 +39,11 @@ static_assert(offsetof(struct ht_copy_state, rip) == 8 &&
 		      offsetof(struct ht_copy_state, r15) == 128,
 	"as below, from 48 on");
 #else
+static_assert(offsetof(struct ht_copy_state, resumes) == 0 &&
+		      offsetof(struct ht_copy_state, mask) == 168 &&
+		      offsetof(struct ht_copy_state, regs) == 312 &&
+		      offsetof(struct ht_copy_state, pc) == 568,
+	"as below, from 48 on");
 static_assert(
 	offsetof(struct ht_copy_state, stack) == 128 + offsetof(ucontext_t, uc_stack) &&
 		offsetof(struct ht_copy_state, mask) == 128 + offsetof(ucontext_t, uc_sigmask) &&
@@ -51,17 +57,24 @@ static_assert(
 #endif
 
 /* clang-format off */
-#ifdef __x86_64__
-__asm__(
-	".pushsection .text\n"
-	".globl copy_stub\n"
-	".hidden copy_stub\n"
-	".globl copy_stub_reap\n"
-	".hidden copy_stub_reap\n"
-	".globl copy_stub_end\n"
-	".hidden copy_stub_end\n"
-	".type copy_stub, @function\n"
+#define STUBS_BEGIN \
+	".pushsection .text\n" \
+	".globl copy_stub\n" \
+	".hidden copy_stub\n" \
+	".globl copy_stub_reap\n" \
+	".hidden copy_stub_reap\n" \
+	".globl copy_stub_end\n" \
+	".hidden copy_stub_end\n" \
+	".type copy_stub, @function\n" \
+	".balign 8\n" \
 	"copy_stub:\n"
+#define STUBS_END \
+	"copy_stub_end:\n" \
+	".size copy_stub, copy_stub_end-copy_stub\n" \
+	".popsection\n"
+
+#ifdef __x86_64__
+__asm__(STUBS_BEGIN
 	"	movl $56, %eax\n" /* clone */
 	"	movl $0x400, %edi\n" /* CLONE_FILES, and no signal at its end */
 	"	movl $0, %esi\n"
@@ -130,21 +143,9 @@ __asm__(
 	"	syscall\n"
 	"	jmp 5b\n"
 	"6:	.asciz \"heaptop-copy\"\n"
-	"copy_stub_end:\n"
-	".size copy_stub, copy_stub_end-copy_stub\n"
-	".popsection\n");
+	STUBS_END);
 #else
-__asm__(
-	".pushsection .text\n"
-	".globl copy_stub\n"
-	".hidden copy_stub\n"
-	".globl copy_stub_reap\n"
-	".hidden copy_stub_reap\n"
-	".globl copy_stub_end\n"
-	".hidden copy_stub_end\n"
-	".type copy_stub, @function\n"
-	".balign 8\n"
-	"copy_stub:\n"
+__asm__(STUBS_BEGIN
 	"	mov x8, #220\n" /* clone */
 	"	mov x0, #0x400\n" /* CLONE_FILES, and no signal at its end */
 	"	mov x1, #0\n"
@@ -176,14 +177,29 @@ __asm__(
 	"	movk x2, #0x8000, lsl #16\n"
 	"	mov x3, #0\n"
 	"	svc #0\n"
-	"2:	mov x8, #135\n" /* rt_sigprocmask */
+	"2:	adrp x9, copy_stub_area\n"
+	"	add x9, x9, :lo12:copy_stub_area\n"
+	"	ldr x10, [x9, #48]\n"
+	"	cbz x10, 3f\n"
+	"	str x10, [x9, #40]\n" /* a viewer killed late has already cleared it */
+	"	mov x8, #135\n" /* rt_sigprocmask: the thread's own */
+	"	mov x0, #2\n" /* SIG_SETMASK */
+	"	add x1, x9, #48+168\n"
+	"	mov x2, #0\n"
+	"	mov x3, #8\n"
+	"	svc #0\n"
+	"	mov x8, #128\n" /* restart_syscall */
+	"	svc #0\n"
+	"	str x0, [x9, #48+312]\n"
+	"	ldr x10, [x9, #48+568]\n"
+	"	add x10, x10, #4\n"
+	"	str x10, [x9, #48+568]\n"
+	"3:	mov x8, #135\n" /* rt_sigprocmask: all */
 	"	mov x0, #2\n" /* SIG_SETMASK */
 	"	adr x1, 6f\n"
 	"	mov x2, #0\n"
 	"	mov x3, #8\n"
 	"	svc #0\n"
-	"	adrp x9, copy_stub_area\n"
-	"	add x9, x9, :lo12:copy_stub_area\n"
 	"	str xzr, [x9, #40]\n"
 	"	add sp, x9, #48\n"
 	"	mov x8, #139\n" /* rt_sigreturn */
@@ -206,9 +222,7 @@ __asm__(
 	"6:	.quad -1\n"
 	"7:	.asciz \"heaptop-copy\"\n"
 	"	.balign 8\n"
-	"copy_stub_end:\n"
-	".size copy_stub, copy_stub_end-copy_stub\n"
-	".popsection\n");
+	STUBS_END);
 #endif
 /* clang-format on */
 

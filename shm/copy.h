@@ -25,10 +25,15 @@ struct ht_copy_state {
 
 #elif defined(__aarch64__)
 
-/* No instruction jumps to an address in memory and leaves all registers alone. So the stub returns
- * as from a signal's handler: this is the frame that rt_sigreturn expects at the stack pointer. */
+/*
+ * No instruction jumps to an address in memory and leaves all registers alone. So the stub returns
+ * as from a signal's handler: this is the frame that rt_sigreturn expects at the stack pointer.
+ * rt_sigreturn makes the kernel forget how to resume an interrupted call by restart_syscall(2): a
+ * thread that is about to do so does it in the stub, before.
+ */
 struct ht_copy_state {
-	uint8_t siginfo[128];
+	uint64_t resumes; /* 1: the call at `pc` is restart_syscall(2) */
+	uint8_t siginfo[120];
 	uint64_t flags, link, stack;
 	uint32_t stack_flags, unused0; /* HT_COPY_KEEPS_STACK */
 	uint64_t stack_bytes;

@@ -31,6 +31,11 @@ bool trace_borrow_dispatched(pid_t tid)
 	       config[0] != 0;
 }
 
+bool trace_borrow_in_call(const struct trace_thread *t)
+{
+	return t->system.call >= 0 || t->call.is_put_back || t->call.is_known;
+}
+
 bool trace_borrow_in_sequence(const struct trace_thread *t)
 {
 	struct __ptrace_rseq_configuration c = { 0 };
@@ -50,5 +55,5 @@ bool trace_borrow_may(const struct trace_thread *t, bool filters)
 	return t->state == TRACE_THREAD_STOPPED && t->held && t->signal == 0 &&
 	       !trace_registers_narrow(&t->regs) && !trace_registers_lost(t->tid) &&
 	       !(filters && trace_borrow_filtered(t->tid)) && !trace_borrow_dispatched(t->tid) &&
-	       trace_restart_may(t) && (t->system.call >= 0 || !trace_borrow_in_sequence(t));
+	       trace_restart_may(t) && (trace_borrow_in_call(t) || !trace_borrow_in_sequence(t));
 }

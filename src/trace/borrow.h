@@ -10,6 +10,8 @@
 bool trace_borrow_filtered(pid_t tid);
 /* Whether the program handles system calls itself (Wine: syscall user dispatch). */
 bool trace_borrow_dispatched(pid_t tid);
+/* Whether it is in a system call, or about to make one again that its stop has interrupted. */
+bool trace_borrow_in_call(const struct trace_thread *t);
 /* Whether it is inside a restartable sequence (rseq(2)), which it must not leave. */
 bool trace_borrow_in_sequence(const struct trace_thread *t);
 /* Stopped by us alone, in 64-bit code, with no signal to take, and none of the above; a filter

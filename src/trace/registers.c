@@ -7,6 +7,16 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+bool trace_registers_mask_read(pid_t tid, uint64_t *mask)
+{
+	return ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(*mask), mask) == 0;
+}
+
+bool trace_registers_mask_write(pid_t tid, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(mask), &mask) == 0;
+}
+
 #ifdef __x86_64__
 
 #define USER_CODE 0x33 /* cs of a 64-bit program */
@@ -109,7 +119,7 @@ void trace_registers_divert(struct user_regs_struct *r, uint64_t pc)
 
 bool trace_registers_narrow(const struct user_regs_struct *r)
 {
-	return (r->pstate & PSTATE_NARROW) != 0;
+	return (r->pstate & PSTATE_NARROW) != 0 || r->pc == 0;
 }
 
 /* A system call keeps 128 bits of each vector register, and ends the streaming mode; rt_sigreturn

@@ -22,10 +22,14 @@ bool trace_registers_read(pid_t tid, struct user_regs_struct *r, struct trace_sy
 bool trace_registers_write(pid_t tid, const struct user_regs_struct *r);
 /* Changes them so that the thread continues at `pc`, whatever it was doing. */
 void trace_registers_divert(struct user_regs_struct *r, uint64_t pc);
-/* Whether they are those of 32-bit code. */
+/* Whether they are those of 32-bit code, or were not read. */
 bool trace_registers_narrow(const struct user_regs_struct *r);
 /* Whether the thread has a state that a system call would change, and that cannot be restored. */
 bool trace_registers_lost(pid_t tid);
+
+/* The signals that the thread blocks, as the kernel's set: signal N is bit N - 1. */
+bool trace_registers_mask_read(pid_t tid, uint64_t *mask);
+bool trace_registers_mask_write(pid_t tid, uint64_t mask);
 
 static inline uint64_t trace_registers_stack(const struct user_regs_struct *r)
 {

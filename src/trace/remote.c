@@ -30,7 +30,6 @@
 #define PAUSE_NS    20000 /* between two polls */
 #define POLLS_LEAST 1000u /* time that we did not run, on a busy machine, is not the thread's */
 #define CALL_NS	    UINT64_C(5000000000) /* for a system call that does not wait for anything */
-#define KERNEL_SET  8u /* size of the kernel's signal mask */
 #define SYSCALL	    (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
 #define ALL_SIGNALS (~UINT64_C(0))
 
@@ -144,11 +143,6 @@ bool trace_remote_is_underway(const struct trace_remote_code *c, const struct tr
 
 /* ---- there ---- */
 
-static bool mask_set(const struct trace_remote *r, uint64_t mask)
-{
-	return ptrace(PTRACE_SETSIGMASK, r->thread->tid, (void *)(uintptr_t)KERNEL_SET, &mask) == 0;
-}
-
 static uint64_t errno_address(const struct trace_remote *r)
 {
 	return r->code.errno_at == 0 ? 0 : r->thread->regs.fs_base + (uint64_t)r->code.errno_at;
@@ -184,7 +178,7 @@ int trace_remote_begin(struct trace_remote *r, struct trace_stop *s, struct trac
 	*r = (struct trace_remote){ .stop = s, .thread = t, .memory = m, .code = *c };
 	if (!t->vectors || t->vector_bytes == 0)
 		return -ENOMEM;
-	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &r->mask) != 0 ||
+	if (!trace_registers_mask_read(t->tid, &r->mask) ||
 		ptrace(PTRACE_SETOPTIONS, t->tid, NULL, (void *)options) != 0)
 		return -errno;
 	if (!errno_address(r) ||
@@ -335,7 +329,7 @@ static int send(struct trace_remote *r, uint64_t rip, uint64_t rax, const uint64
 	if (ptrace(PTRACE_SETREGS, r->thread->tid, NULL, &regs) != 0)
 		return lose(r, -EIO);
 	r->away = true;
-	if (!r->blocked && !mask_set(r, ALL_SIGNALS))
+	if (!r->blocked && !trace_registers_mask_write(r->thread->tid, ALL_SIGNALS))
 		return lose(r, -EIO);
 	r->blocked = true;
 	r->entry = false;
@@ -409,7 +403,8 @@ static bool stop_again(struct trace_remote *r)
 
 	trace_restart_registers(r->thread, &regs);
 	regs.orig_rax = (unsigned long)-1;
-	if (!mask_set(r, r->mask) || ptrace(PTRACE_SETREGSET, tid, set, &vectors) != 0 ||
+	if (!trace_registers_mask_write(tid, r->mask) ||
+		ptrace(PTRACE_SETREGSET, tid, set, &vectors) != 0 ||
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs) != 0 ||
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
 		ptrace(PTRACE_CONT, tid, NULL, NULL) != 0)

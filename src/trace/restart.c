@@ -17,13 +17,6 @@
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 
-#define KERNEL_SET 8u /* size of the kernel's signal mask */
-
-static bool mask_set(pid_t tid, uint64_t mask)
-{
-	return ptrace(PTRACE_SETSIGMASK, tid, (void *)(uintptr_t)KERNEL_SET, &mask) == 0;
-}
-
 #ifdef __x86_64__
 
 /* What a system call returns inside the kernel when it is to be restarted: the kernel's errno.h. */
@@ -80,7 +73,7 @@ bool trace_restart_may(const struct trace_thread *t)
  * first: a stub that the thread is in can live with signals. */
 bool trace_restart_return(struct trace_thread *t, uint64_t mask)
 {
-	return mask_set(t->tid, mask) && trace_registers_write(t->tid, &t->regs);
+	return trace_registers_mask_write(t->tid, mask) && trace_registers_write(t->tid, &t->regs);
 }
 
 void trace_restart_before(struct trace_thread *t, pid_t pid)
@@ -191,16 +184,22 @@ void trace_restart_note(struct trace_thread *t, pid_t pid)
 	t->call.is_left = false;
 }
 
-/* Whether the next instruction is a system call. True also if that is unknown. */
-static bool is_before_call(pid_t tid, uint64_t pc)
+enum next {
+	NEXT_OTHER,
+	NEXT_CALL, /* the next instruction is a system call */
+	NEXT_UNKNOWN,
+};
+
+static enum next next_read(pid_t tid, uint64_t pc)
 {
 	long word;
 
 	errno = 0;
 	word = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)(pc & ~UINT64_C(7)), NULL);
 	if (errno != 0)
-		return true;
-	return ((uint32_t)((uint64_t)word >> (pc & 4) * 8) & SVC_MASK) == SVC_CODE;
+		return NEXT_UNKNOWN;
+	return ((uint32_t)((uint64_t)word >> (pc & 4) * 8) & SVC_MASK) == SVC_CODE ? NEXT_CALL
+										   : NEXT_OTHER;
 }
 
 /* Whether such a call counts its time from its beginning, and the kernel resumes it by
@@ -222,7 +221,7 @@ static bool has_relative_limit(const struct user_regs_struct *r)
 bool trace_restart_may(const struct trace_thread *t)
 {
 	return t->call.is_put_back || !has_relative_limit(&t->regs) ||
-	       !is_before_call(t->tid, t->regs.pc);
+	       next_read(t->tid, t->regs.pc) == NEXT_OTHER;
 }
 
 /* Waits until the thread stops again. False: it did not. */
@@ -298,13 +297,14 @@ static void call_enter_again(struct trace_thread *t)
 	int status;
 
 	if (t->signal != 0 || (pending & ~t->call.mask) == 0 ||
-		!is_before_call(t->tid, t->now.pc) || !mask_set(t->tid, ~UINT64_C(0)))
+		next_read(t->tid, t->now.pc) == NEXT_OTHER ||
+		!trace_registers_mask_write(t->tid, ~UINT64_C(0)))
 		return;
 	ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
 	if (stops_again(t->tid, &status) && !has_entered(t->tid, &t->now, status) &&
 		status >> 16 == 0)
 		t->signal = WSTOPSIG(status); /* SIGSTOP: it cannot be blocked */
-	(void)mask_set(t->tid, t->call.mask);
+	(void)trace_registers_mask_write(t->tid, t->call.mask);
 }
 
 void trace_restart_call(struct trace_thread *t)
@@ -326,20 +326,25 @@ void trace_restart_call(struct trace_thread *t)
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
-	if (!t->call.is_known)
-		return;
-	r->regs[0] = t->call.arg[0];
-	r->pc -= SVC_BYTES;
+	if (t->call.is_known) {
+		r->regs[0] = t->call.arg[0];
+		r->pc -= SVC_BYTES;
+	} else if (t->call.is_put_back && has_relative_limit(r)) {
+		r->regs[8] = NR_RESTART_SYSCALL;
+	}
+}
+
+bool trace_restart_resumes(const struct trace_thread *t, const struct user_regs_struct *r)
+{
+	return r->regs[8] == NR_RESTART_SYSCALL && next_read(t->tid, r->pc) == NEXT_CALL;
 }
 
 bool trace_restart_return(struct trace_thread *t, uint64_t mask)
 {
 	trace_restart_registers(t, &t->now);
-	if (t->call.is_put_back && has_relative_limit(&t->now))
-		t->now.regs[8] = NR_RESTART_SYSCALL;
 	t->call.is_left = true;
 	t->call.mask = mask;
-	return mask_set(t->tid, mask) && trace_registers_write(t->tid, &t->now);
+	return trace_registers_mask_write(t->tid, mask) && trace_registers_write(t->tid, &t->now);
 }
 
 #else

@@ -21,6 +21,11 @@ void trace_restart_call(struct trace_thread *t);
  * resume it now: a system call that the stop interrupted is restarted.
  */
 void trace_restart_registers(const struct trace_thread *t, struct user_regs_struct *r);
+#ifdef __aarch64__
+/* Whether they are those of a thread that is to call restart_syscall(2), and the kernel forgets how
+ * to resume the call if it returns there by rt_sigreturn(2). */
+bool trace_restart_resumes(const struct trace_thread *t, const struct user_regs_struct *r);
+#endif
 /* Whether a stopped thread can make other calls, and go on afterwards as if it had not. */
 bool trace_restart_may(const struct trace_thread *t);
 /* After those calls, while it is stopped by us alone: restores its registers and signal mask. */

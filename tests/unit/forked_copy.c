@@ -25,7 +25,8 @@
 #include "tests/check.h"
 
 #define PATIENCE UINT64_C(20000000000)
-#define SLEEP_NS 300000000
+#define SLEEP_NS 300000000u
+#define NAP_NS	 100000000u /* shorter, since there is one for each viewer killed */
 #define SLEEPS	 2u /* that have to end while copies are made all the time */
 #define SIGNALS	 10u
 #define TERMS	 2000u
@@ -55,6 +56,7 @@ static const long call_of[] = { [SLEEPS_SO_LONG] = SYS_nanosleep,
 /* What the program reports. */
 static struct shared {
 	volatile unsigned passes, wrong, handled;
+	volatile unsigned sleep_ns;
 } * shared;
 
 static int from[2], epoll; /* what it reads, and what never has an event */
@@ -76,7 +78,8 @@ static double compute(void)
 /* One system call, or computation. False: its result is not what it is without copies. */
 static bool pass(enum way way, double sum)
 {
-	const struct timespec t = { .tv_nsec = SLEEP_NS };
+	const struct timespec t = { .tv_nsec = shared->sleep_ns };
+	uint64_t until = clock_monotonic_ns() + shared->sleep_ns;
 	static int word;
 	struct epoll_event event;
 	sigset_t two;
@@ -86,12 +89,13 @@ static bool pass(enum way way, double sum)
 	sigaddset(&two, SIGUSR2);
 	switch (way) {
 	case SLEEPS_SO_LONG:
-		return syscall(SYS_nanosleep, &t, NULL) == 0;
+		return syscall(SYS_nanosleep, &t, NULL) == 0 && clock_monotonic_ns() >= until;
 	case SLEEPS_BY_CLOCK:
-		return syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL) == 0;
+		return syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL) == 0 &&
+		       clock_monotonic_ns() >= until;
 	case WAITS_SO_LONG:
 		return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0) == -1 &&
-		       errno == ETIMEDOUT;
+		       errno == ETIMEDOUT && clock_monotonic_ns() >= until;
 	case POLLS:
 		return syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0) == -1 && errno == EINTR;
 	case WAITS_FOR_EVENTS:
@@ -142,6 +146,7 @@ static pid_t begin(enum way way)
 	CHECK(!shared || munmap((void *)shared, sizeof(*shared)) == 0);
 	shared = mmap(NULL, sizeof(*shared), SHARED, -1, 0);
 	CHECK(shared != MAP_FAILED);
+	shared->sleep_ns = SLEEP_NS;
 	CHECK(pipe2(from, O_CLOEXEC) == 0);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	CHECK(epoll >= 0);
@@ -325,7 +330,8 @@ TEST(a_signal_does_not_end_a_call_that_goes_on)
 	end(pid);
 }
 
-/* A viewer's end when the thread is still on its way back from the last one's copy. */
+/* A viewer's end when the thread is still on its way back from the last one's copy, or into the
+ * call that was interrupted. */
 #define AGAIN 2
 
 /* Fork: the viewer may die. Returns its status. */
@@ -340,7 +346,8 @@ static int view(pid_t pid, int fatal)
 		step_fatal = fatal;
 		step_number = 0;
 		why = copy_once(pid, READS_ON, NOTHING, 0);
-		if (why && strstr(why, "in progress"))
+		if (why && (strstr(why, "in progress") || strstr(why, "can be used") ||
+				   strstr(why, "could not reap")))
 			_exit(AGAIN);
 		if (why)
 			fprintf(stderr, "  %s\n", why);
@@ -362,6 +369,53 @@ static bool view_until(pid_t pid, int fatal)
 	} while (WIFEXITED(status) && WEXITSTATUS(status) == AGAIN && clock_monotonic_ns() < until);
 	CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
 	return WIFEXITED(status);
+}
+
+/* A stop before the one in which the viewer dies: the kernel is to resume a sleep by another call.
+ */
+static void interrupt(pid_t pid)
+{
+	char message[TRACE_MESSAGE_MAX];
+	struct trace_stop stop;
+
+	CHECK_INT(trace_stop(&stop, pid, "copied", message), 0);
+	trace_stop_release(&stop);
+}
+
+TEST(a_viewer_dies_at_any_step_while_the_program_sleeps)
+{
+	static const enum way way[] = { SLEEPS_SO_LONG, WAITS_SO_LONG };
+
+	for (unsigned i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		pid_t pid = begin(way[i]);
+		int fatal = 0;
+		bool through;
+
+		shared->sleep_ns = NAP_NS;
+		do {
+			unsigned passes = shared->passes;
+
+			await_call(pid, way[i]);
+			if (way[i] == SLEEPS_SO_LONG)
+				interrupt(pid);
+			through = view_until(pid, fatal++);
+			await_passes(passes + 1);
+		} while (!through && !check_failed_here);
+		CHECK(fatal > 20);
+		end(pid);
+	}
+}
+
+/* One that began anew whenever a viewer dies would never end. */
+TEST(a_sleep_ends_in_time_though_viewers_die)
+{
+	uint64_t until = clock_monotonic_ns() + PATIENCE;
+	pid_t pid = begin(SLEEPS_SO_LONG);
+
+	for (int i = 0; shared->passes < SLEEPS && clock_monotonic_ns() < until; i += 7)
+		view(pid, 20 + i % 40);
+	CHECK(shared->passes >= SLEEPS);
+	end(pid);
 }
 
 TEST(a_viewer_dies_at_any_step)
@@ -393,6 +447,8 @@ int main(void)
 	RUN(a_sleep_ends_in_time);
 	RUN(a_signal_ends_the_call_in_which_it_comes);
 	RUN(a_signal_does_not_end_a_call_that_goes_on);
+	RUN(a_sleep_ends_in_time_though_viewers_die);
 	RUN(a_viewer_dies_at_any_step);
+	RUN(a_viewer_dies_at_any_step_while_the_program_sleeps);
 	return check_end();
 }

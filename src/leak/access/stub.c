@@ -24,10 +24,9 @@
 #include "src/trace/restart.h"
 #include "src/util/clock.h"
 
-#define PAUSE_NS   20000 /* between two polls */
-#define STEP_NS	   UINT64_C(20000000000) /* copying page tables takes some 20 ms per GB */
-#define KERNEL_SET 8u /* size of the kernel's signal mask */
-#define SYSCALL	   (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
+#define PAUSE_NS 20000 /* between two polls */
+#define STEP_NS	 UINT64_C(20000000000) /* copying page tables takes some 20 ms per GB */
+#define SYSCALL	 (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
 
 /* ---- which thread ---- */
 
@@ -48,7 +47,7 @@ static struct trace_thread *thread_choose(const struct leak_stub *s)
 
 		if (!trace_borrow_may(t, true))
 			continue;
-		if (t->system.call >= 0 || t->call.is_put_back || t->call.is_known)
+		if (trace_borrow_in_call(t))
 			return t;
 		if (!other)
 			other = t;
@@ -181,9 +180,8 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 	struct trace_thread *t = s->thread;
 	struct user_regs_struct stub = t->regs;
 	void *options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD);
-	uint64_t all = ~UINT64_C(0);
 
-	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0 ||
+	if (!trace_registers_mask_read(t->tid, &s->mask) ||
 		!leak_stub_state(t, s->mask, &s->area.state))
 		return false;
 	s->area.busy = 0;
@@ -192,8 +190,7 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 		!trace_registers_write(t->tid, &stub))
 		return false;
 	s->area.busy = 1;
-	return ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &all) == 0 &&
-	       area_write(s);
+	return trace_registers_mask_write(t->tid, ~UINT64_C(0)) && area_write(s);
 }
 
 /*

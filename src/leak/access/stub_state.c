@@ -38,8 +38,6 @@ bool leak_stub_state(const struct trace_thread *t, uint64_t mask, struct ht_copy
 
 #elif defined(__aarch64__)
 
-/* A sleep with a relative limit lasts its whole time again; one that the kernel resumes by another
- * call (restart.c) ends with EINTR, since rt_sigreturn makes it forget how. */
 bool leak_stub_state(const struct trace_thread *t, uint64_t mask, struct ht_copy_state *out)
 {
 	struct user_fpsimd_struct fp;
@@ -50,7 +48,8 @@ bool leak_stub_state(const struct trace_thread *t, uint64_t mask, struct ht_copy
 		io.iov_len < sizeof(fp))
 		return false;
 	trace_restart_registers(t, &r);
-	*out = (struct ht_copy_state){ .stack_flags = HT_COPY_KEEPS_STACK,
+	*out = (struct ht_copy_state){ .resumes = trace_restart_resumes(t, &r),
+		.stack_flags = HT_COPY_KEEPS_STACK,
 		.mask = mask,
 		.sp = r.sp,
 		.pc = r.pc,
