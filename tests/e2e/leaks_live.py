@@ -78,7 +78,10 @@ class Live:
         os.kill(self.pid, signal.SIGKILL)
         self.process.wait()
         self.feeder.join()
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # it did not read all of it
 
 
 def drive_redis():
