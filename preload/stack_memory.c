@@ -5,10 +5,14 @@
  * One mapping: the arena, then both tables. Growing keeps each record's place in the arena. The
  * tables are written anew from the old ones alone, which hold enough of each hash.
  *
- * More memory helps only if forgotten stacks recur: those that made no new site. A program whose
- * stacks are mostly new stays at WORDS_KEEP. If stacks recur but do not all fit, each would be
- * forgotten just before it recurs: then the memory stays unchanged for as long as it is useful,
- * judged by the stacks found since.
+ * More memory helps only if forgotten stacks recur: those that made no new site. And it has a
+ * price, which each search pays: what is in use lies among what is not, and more of it misses the
+ * processor's caches. A program that goes from one part of its work to another, as compilers do,
+ * is better served by forgetting all and remembering anew what it uses now. So the memory grows
+ * beyond WORDS_KEEP only if stacks that recur are most of those unwound the second time in
+ * succession that it has no room. If stacks recur
+ * but do not all fit, each would be forgotten just before it recurs: then the memory stays
+ * unchanged for as long as it is useful, judged by the stacks found since.
  *
  * Remembered stacks may be of no use at all. Then no more are remembered, and exits are not
  * searched, since each would be a cache miss. The same holds if a search leads through many
@@ -27,8 +31,7 @@
 #include "shm/private.h"
 
 #define WORDS_FIRST (1u << 12) /* 32 KB: what short programs need */
-#define WORDS_DEEP  (1u << 17) /* 1 MB: an exit is a miss of the processor's first caches */
-#define WORDS_KEEP  (1u << 19) /* 4 MB: some ten thousand stacks */
+#define WORDS_KEEP  (1u << 17) /* 1 MB: one or two thousand stacks */
 #define WORDS_MAX   (1u << 21) /* 16 MB: of a larger one each access misses the caches */
 #define WORDS_HUGE  (1u << 20) /* from here on huge pages are worth their zeroing */
 /* So many are populated in one call: a part of those in use, since short programs need few. */
@@ -43,7 +46,7 @@
 #define ROOTS_SHIFT 4u
 #define EXITS_SHIFT 3u
 
-#define AGAIN_PART	1u /* stacks that come again to each new one: growing pays */
+#define AGAIN_PART	1u /* stacks that come again to each new one: what was forgotten is in use */
 #define SERVES_PART	16u /* stacks that miss to each found: the memory is of no use */
 #define DEEP		3u /* exits to a search */
 #define NEAR		4u /* frames to a stack: so many are unwound in the time of DEEP exits */
@@ -167,6 +170,14 @@ static bool beyond_claim(uint64_t words)
 	return false;
 }
 
+/* Whether the memory can be doubled now. */
+static bool may_grow(const struct stack_cache *g)
+{
+	uint64_t words = 2 * g->words, more = beyond_of(words) - beyond_of(g->words);
+
+	return words <= WORDS_MAX && ht_load_relaxed_64(&beyond) + more <= beyond_max();
+}
+
 static bool grow_to(struct stack_cache *g, uint64_t words)
 {
 	struct stack_cache old = *g;
@@ -211,7 +222,7 @@ static uint64_t misses(const struct stack_cache_use *use)
 	return (uint64_t)use->news + use->again;
 }
 
-/* Whether more memory would have held what was unwound since it last grew. */
+/* Whether more memory would have held what was unwound since it was last judged. */
 static bool comes_again(const struct stack_cache *g)
 {
 	return g->use.again / AGAIN_PART > g->use.news;
@@ -221,7 +232,7 @@ static bool comes_again(const struct stack_cache *g)
  * caches, and what differs from the stack before is unwound again in less time. */
 static bool is_deep(const struct stack_cache *g)
 {
-	return g->words >= WORDS_DEEP && !g->apart && g->use.exits > DEEP * g->use.searches;
+	return g->words >= WORDS_KEEP && !g->apart && g->use.exits > DEEP * g->use.searches;
 }
 
 /* Whether what the full memory holds still comes. */
@@ -288,6 +299,23 @@ static void take_ahead(struct stack_cache *g)
 	g->populated = from + words;
 }
 
+enum growth {
+	GROWTH_NONE,
+	GROWTH_NEXT, /* if it is the same the next time */
+	GROWTH_NOW,
+};
+
+/* What to do about a memory without room. */
+static enum growth growth_judged(struct stack_cache *g)
+{
+	bool before = g->recurs;
+
+	if (g->words < WORDS_KEEP)
+		return g->blind ? GROWTH_NONE : GROWTH_NOW;
+	g->recurs = !g->blind && !is_deep(g) && comes_again(g) && may_grow(g);
+	return !g->recurs ? GROWTH_NONE : before ? GROWTH_NOW : GROWTH_NEXT;
+}
+
 bool stack_memory_room(struct stack_cache *g, uint64_t words)
 {
 	if (g->full ? stack_memory_stays(g) : g->used + words <= g->words) {
@@ -296,10 +324,19 @@ bool stack_memory_room(struct stack_cache *g, uint64_t words)
 			take_ahead(g);
 		return !g->full;
 	}
-	if (!g->blind && (g->words < WORDS_KEEP || comes_again(g)) && !is_deep(g) && grow(g)) {
+	switch (growth_judged(g)) {
+	case GROWTH_NOW:
+		if (!grow(g))
+			break;
 		g->full = false;
 		g->patience = 0;
 		return true;
+	case GROWTH_NEXT:
+		g->full = false;
+		stack_memory_forget_all(g);
+		return true;
+	case GROWTH_NONE:
+		break;
 	}
 	if (stays(g))
 		return false;

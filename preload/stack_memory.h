@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The memory that a thread's remembered stacks are in: an arena of records and the tables of them.
- * stack_cache.h says what they mean. It grows with use, up to a size that suffices for most
- * programs; beyond that only while forgotten stacks recur, and within a bound for all threads
+ * stack_cache.h says what they mean. It grows with use, up to a size that the processor's caches
+ * hold most of; beyond that only while forgotten stacks recur, and within a bound for all threads
  * together. When it is full, either all stacks are forgotten, or no more are remembered.
  *
  * In hooks, on the thread that owns the memory, with the re-entry guard held. errno may change.
@@ -97,6 +97,7 @@ struct stack_cache {
 	bool blind; /* and exits are not followed: hardly any stack is found, */
 	bool deep; /* or searches lead through too many; */
 	bool apart; /* but stacks are too far from each other to be unwound instead */
+	bool recurs; /* when it last had no room, stacks came again, and it may grow */
 	uint32_t windows, patience; /* since so many judgements, and at most so many */
 	uint64_t window; /* stacks unwound from one to the next, */
 	uint64_t again_most; /* or of those, stacks that come again */

@@ -320,10 +320,21 @@ static struct holding holding_of(const struct stack_cache *g)
 	return h;
 }
 
+/* A memory in which records have tails. */
+static struct stack_cache guards_large(void)
+{
+	struct stack_cache g = guards_made();
+
+	while (g.words < TAIL_ARENA_WORDS && grow(&g))
+		;
+	CHECK_INT(g.words, TAIL_ARENA_WORDS);
+	return g;
+}
+
 /* Stacks that end alike share their words, through one record after the other, and part there. */
 static void tails(uint64_t base, bool recheck)
 {
-	struct stack_cache g = guards_made();
+	struct stack_cache g = guards_large();
 	struct tally t = { 0 };
 	struct holding h;
 
@@ -359,7 +370,7 @@ TEST(tails_of_stacks_found)
 /* A stack that was unwound but not remembered lends no words. */
 TEST(tails_of_stacks_abandoned)
 {
-	struct stack_cache g = guards_made();
+	struct stack_cache g = guards_large();
 	struct tally t = { 0 };
 
 	handlers_leave = true;
@@ -381,7 +392,7 @@ TEST(tails_of_code_replaced)
 /* Another word anywhere in a stack whose words are in several records, and nothing is found. */
 TEST(every_word_counts_in_tails)
 {
-	struct stack_cache g = guards_made();
+	struct stack_cache g = guards_large();
 	struct tally t = { 0 };
 	unsigned hops = 0;
 
@@ -602,7 +613,7 @@ static unsigned numbered(struct stack_cache *g, unsigned first, unsigned count)
 	return numbered_by(g, first, count, parts_once);
 }
 
-#define MANY 40000u /* stacks: several times what fits into WORDS_KEEP */
+#define MANY 10000u /* stacks: about twice what fits into WORDS_KEEP */
 
 TEST(new_stacks_take_little_memory)
 {
@@ -663,6 +674,19 @@ TEST(stacks_that_come_again_take_more)
 	CHECK_INT(shown_bytes, 0);
 }
 
+/* But not if they recur for a while, and then others do. */
+TEST(parts_of_the_work_take_no_more)
+{
+	struct stack_cache g = guards_made();
+
+	for (unsigned part = 0; part < 20; part++)
+		for (unsigned turn = 0; turn < 2; turn++)
+			numbered(&g, part * MANY, MANY * 7 / 10);
+	CHECK_INT(g.words, WORDS_KEEP);
+	CHECK(forgotten >= 20);
+	stack_memory_end(&g, true);
+}
+
 /* While all stacks are new none is remembered or searched for, until some come again. */
 TEST(new_stacks_are_let_pass)
 {
@@ -696,7 +720,7 @@ TEST(deep_searches_take_no_more)
 	for (unsigned i = 0; i < MANY && !g.deep; i += 100)
 		numbered_by(&g, i, 100, parts_always);
 	CHECK(g.deep);
-	CHECK_INT(g.words, WORDS_DEEP);
+	CHECK_INT(g.words, WORDS_KEEP);
 	/* For as long as filling the memory took. */
 	used = g.used;
 	times = forgotten;
@@ -704,6 +728,10 @@ TEST(deep_searches_take_no_more)
 	CHECK(g.blind);
 	CHECK_INT(g.used, used);
 	CHECK_INT(forgotten, times);
+	/* Nor when it tries again, and all of them come again. */
+	while (forgotten < times + 3)
+		numbered_by(&g, 0, MANY, parts_always);
+	CHECK_INT(g.words, WORDS_KEEP);
 	/* Others come: they are remembered in the end. */
 	for (unsigned turn = 0; turn < 20 * (PATIENCE_MAX + 1) && found < MANY / 20 - MANY / 400;
 		turn++)
@@ -726,7 +754,7 @@ TEST(deep_searches_go_on_where_stacks_are_apart)
 	for (unsigned turn = 0; turn < 3; turn++)
 		numbered_by(&g, 0, MANY, parts_always);
 	CHECK(!g.deep);
-	CHECK(g.words > WORDS_DEEP);
+	CHECK(g.words > WORDS_KEEP);
 	stack_memory_end(&g, true);
 }
 
@@ -860,6 +888,7 @@ int main(void)
 	RUN(new_stacks_are_let_pass);
 	RUN(memory_is_taken_ahead);
 	RUN(stacks_that_come_again_take_more);
+	RUN(parts_of_the_work_take_no_more);
 	RUN(deep_searches_take_no_more);
 	RUN(deep_searches_go_on_where_stacks_are_apart);
 	RUN(all_threads_have_one_bound);
