@@ -3,6 +3,7 @@
 #include "shm/commit.h"
 
 #include <sys/mman.h>
+#include <time.h>
 
 #include "shm/backoff.h"
 #include "shm/core_view.h"
@@ -10,6 +11,9 @@
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 
 #define UNIT_PAGES (HT_COMMIT_BYTES / COMMIT_PAGE)
@@ -22,9 +26,25 @@
 		1u << HT_REGION_AT_PEAK | 1u << HT_REGION_PATCHED | 1u << HT_REGION_MAPPED |       \
 		1u << HT_REGION_MAPPINGS | 1u << HT_REGION_NOTES)
 
+/* Those of them that are this large take huge pages, once all units together are: what is taken too
+ * early is little then. */
+#define HUGE_TABLE (2 * HT_HUGE_BYTES)
+#define HUGE_FROM  (32 * HT_HUGE_BYTES)
+#define HUGE_UNITS (HT_HUGE_BYTES / HT_COMMIT_BYTES)
+/* A kernel that takes longer for one looks for memory: what it costs is then more than it saves.
+ * Several ticks of a coarse clock. */
+#define HUGE_SLOW_NS 30000000
+
 void commit_mark(struct ht_header *h, uint64_t unit)
 {
 	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
+}
+
+/* The same, and counts it, some units twice. */
+static void unit_mark(const struct segment *s, uint64_t unit)
+{
+	commit_mark(s->header, unit);
+	ht_add_relaxed_64(&segment_part(s, 0)->taken, HT_COMMIT_BYTES);
 }
 
 static int range_populate(const struct segment *s, uint64_t at, uint64_t bytes)
@@ -143,15 +163,84 @@ static int start_commit(
 		return -ENOMEM;
 	pages_raise(p, pages);
 	if (pages == UNIT_PAGES)
-		commit_mark(s->header, unit);
+		unit_mark(s, unit);
 	return 0;
+}
+
+/*
+ * Huge pages. Hundreds of thousands of stacks take their memory in a fraction of the time by them:
+ * populating pages one by one takes longer, and under some hypervisors the first touch of each
+ * takes microseconds more. The kernel makes one on request (Linux 6.1), also where it does not in
+ * /dev/shm by itself (shmem_enabled).
+ */
+
+/* Whether the memory at `at`, where a huge page can begin, is to be one. */
+static bool huge_is_due(const struct segment *s, uint32_t region, uint64_t at)
+{
+	const struct segment_part *p = &s->part[region], *all = &s->part[0];
+	uint64_t from = ht_load_relaxed_64(&all->huge_from);
+
+	/* A limited address space is for what is needed, and a core for what is in use. */
+	return (FILLS_UP >> region & 1) != 0 && at >= p->start + HUGE_TABLE &&
+	       ht_load_relaxed_64(&all->taken) >= (from ? from : HUGE_FROM) &&
+	       at + HT_HUGE_BYTES <= p->limit && s->most == 0 && !s->core_view &&
+	       s->header->page_bytes == COMMIT_PAGE &&
+	       (uintptr_t)segment_at(s, at) % HT_HUGE_BYTES == 0;
+}
+
+/* It needs a page to begin with. Populating the rest takes nothing then but a call, and is the
+ * proof: where huge pages are larger than this, the request does nothing and succeeds. */
+static bool huge_request(const struct segment *s, uint64_t at)
+{
+	return mapping_take(s, at, HT_HUGE_BYTES) == 0 && range_populate(s, at, COMMIT_PAGE) == 0 &&
+	       madvise(segment_at(s, at), HT_HUGE_BYTES, MADV_COLLAPSE) == 0 &&
+	       range_populate(s, at, HT_HUGE_BYTES) == 0;
+}
+
+/* The coarse clock is a word in memory: a program may have forbidden reading the cycle counter. */
+static int64_t now_ns(void)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* False: there is none. If the kernel refuses or takes its time, the next request comes when there
+ * are twice as many units; not so if another thread is about to make this one (EAGAIN). Relaxed:
+ * measures. */
+static bool huge_try(const struct segment *s, uint64_t at)
+{
+	struct segment_part *all = segment_part(s, 0);
+	int saved = errno;
+	int64_t start = now_ns();
+	bool made = huge_request(s, at);
+
+	if ((!made && errno != EAGAIN) || now_ns() - start >= HUGE_SLOW_NS)
+		ht_store_relaxed_64(&all->huge_from, 2 * ht_load_relaxed_64(&all->taken));
+	errno = saved;
+	return made;
+}
+
+/* Commits the unit, and those around it, by a huge page if one is due. */
+static bool huge_commit(const struct segment *s, uint64_t unit)
+{
+	uint64_t first = unit / HUGE_UNITS * HUGE_UNITS, at = first * HT_COMMIT_BYTES;
+
+	if (!huge_is_due(s, mapping_region(s, unit * HT_COMMIT_BYTES), at) || !huge_try(s, at))
+		return false;
+	for (uint64_t i = first; i < first + HUGE_UNITS; i++)
+		unit_mark(s, i);
+	return true;
 }
 
 static int unit_commit(const struct segment *s, uint64_t unit)
 {
+	if (huge_commit(s, unit))
+		return 0;
 	if (commit_pages(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES) != 0)
 		return -ENOMEM;
-	commit_mark(s->header, unit);
+	unit_mark(s, unit);
 	return 0;
 }
 

@@ -229,6 +229,7 @@
 #define HT_COMMIT_BYTES                                                                            \
 	65536u /* one populate call: large enough to be rare, small enough for 64 MB */
 #define HT_HEADER_BYTES 65536u
+#define HT_HUGE_BYTES	(2u << 20) /* a huge page, where pages are of 4 KB */
 #define HT_SIZE_BUCKETS 24u /* sizes up to 8, 16, ... 2^25; the last takes the rest */
 #define HT_LIFE_BUCKETS 16u /* lifetimes below 1, 4, 16, ... ticks; the last takes the rest */
 /* The three that can be set from outside are made small by tests/model. */

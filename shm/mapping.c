@@ -229,12 +229,12 @@ static uint64_t most_of(void)
 
 /* A place where mappings disturb least, and have room to grow: far below the libraries, since the
  * program's own mappings follow downwards. Between those they would spread them apart, and be in
- * each other's way. */
+ * each other's way. Huge pages of the file fit it. */
 static char *place_of(uint64_t bytes, unsigned number)
 {
 	static const char here;
-	uintptr_t at = (uintptr_t)&here & ~(uintptr_t)(OPEN_BYTES - 1);
-	uint64_t below = FAR_BYTES + (number + 1) * ((bytes | (OPEN_BYTES - 1)) + 1);
+	uintptr_t at = (uintptr_t)&here & ~(uintptr_t)(HT_HUGE_BYTES - 1);
+	uint64_t below = FAR_BYTES + (number + 1) * ((bytes | (HT_HUGE_BYTES - 1)) + 1);
 
 	return at > 2 * below ? (char *)(at - (uintptr_t)below) : NULL;
 }

@@ -33,9 +33,18 @@ static const struct segment_sizes table[] = {
 		16, 1024, 4096 },
 };
 
+/* Nodes of this size begin where huge pages do, and so does what follows them up to the live
+ * table's overflow: sizes that are powers of two, or multiples of large ones. */
+#define ALIGNED_NODES (64ull << 20)
+
 static uint64_t round_up(uint64_t bytes)
 {
 	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
+}
+
+static uint64_t up_to_huge(uint64_t at)
+{
+	return (HT_HUGE_BYTES - at % HT_HUGE_BYTES) % HT_HUGE_BYTES;
 }
 
 /* Computes the size of each region. Returns the size of the file. */
@@ -73,6 +82,8 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		bytes[i] = round_up(i == HT_REGION_LIVE	   ? live
 				    : i == HT_REGION_INDEX ? index
 							   : fixed[i]);
+		if (i == HT_REGION_INDEX && fixed[HT_REGION_NODES] >= ALIGNED_NODES)
+			bytes[i] += up_to_huge(all + bytes[i]);
 		all += bytes[i];
 	}
 	return all;

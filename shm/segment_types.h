@@ -21,7 +21,10 @@ struct segment_part {
 	uint32_t streak, pass; /* refusals of more (shm/backoff.h) */
 	uint32_t pages; /* populated: at the region's start (shm/commit.c), or of pieces; only ever
 			   raised */
-	uint32_t added; /* ranges of all regions in the core view, in the first part only */
+	/* In the first part only, for all regions: */
+	uint32_t added; /* ranges in the core view */
+	uint64_t taken; /* bytes committed in whole units (shm/commit.c) */
+	uint64_t huge_from; /* from so many on huge pages are requested; 0: from the least */
 };
 
 /* The place of a piece of the live table in this process, by the hash of the addresses that it
