@@ -212,8 +212,8 @@ static void leaf_prefetch(const struct segment *s, uint32_t leaf)
 	__builtin_prefetch(stack_node(s, leaf));
 }
 
-/* Notes the leaf of the thread's last stack, and that it followed that of the one before. The next
- * stack's may follow it again. */
+/* Notes the leaf of the thread's last stack, that it followed that of the one before, and whether
+ * it did so the last time. The next stack's may follow it again. */
 static void leaf_note(const struct segment *s, const struct stack_trace *t, uint32_t leaf)
 {
 	uint32_t *next;
@@ -221,8 +221,9 @@ static void leaf_note(const struct segment *s, const struct stack_trace *t, uint
 	if (!t->path)
 		return;
 	next = &stack_node(s, t->path->leaf)->child[0];
+	t->path->guessed = t->path->leaf != 0 && ht_load_relaxed_32(next) == leaf;
 	/* NODE: passes on the leaf's fields to those who find it here. */
-	if (t->path->leaf != 0 && ht_load_relaxed_32(next) != leaf)
+	if (t->path->leaf != 0 && !t->path->guessed)
 		ht_store_release_32(next, leaf);
 	t->path->leaf = leaf;
 	leaf_prefetch(s, ht_load_relaxed_32(&stack_node(s, leaf)->child[0]));
@@ -263,21 +264,18 @@ static void way_end(const struct stack_trace *t, struct way *w, uint32_t leaf)
 }
 
 /* Goes on to the leaf that followed last time, if it is this stack's: no search, and its line is
- * there already. */
+ * there already. Only as long as such guesses have held: a wrong one may be compared for long, and
+ * with nodes that are far away. */
 static void way_guessed(const struct segment *s, const struct stack_trace *t, struct way *w)
 {
 	uint32_t leaf;
 
-	if (!t->path)
-		return;
-	t->path->guessed = false;
-	if (t->path->leaf == 0 || t->count > t->path->room)
+	if (!t->path || !t->path->guessed || t->count > t->path->room)
 		return;
 	leaf = ht_load_acquire_32(&stack_node(s, t->path->leaf)->child[0]); /* NODE */
 	if (leaf == 0 || !leaf_is(s, t, w, leaf))
 		return;
 	way_end(t, w, leaf);
-	t->path->guessed = true;
 }
 
 /* Goes on along a stack as far as nodes are known. */
@@ -334,6 +332,8 @@ static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t, ui
 	way_known(s, t, &w);
 	if (w.depth <= t->count && !way_make(s, t, &w)) {
 		path_end(t, w.depth);
+		if (t->path)
+			t->path->guessed = false;
 		*last = w.node;
 		return 0;
 	}

@@ -164,7 +164,8 @@ static void end_three(void)
 
 /* ---- along the last stack ---- */
 
-/* First stack 0, then another, which has `shared` outermost frames in common. */
+/* First stack 0, then another, which has `shared` outermost frames in common; as if guesses had
+ * held so far, so that it is guessed. */
 static void along(uint32_t thread, uint32_t other, uint32_t shared)
 {
 	union {
@@ -180,6 +181,7 @@ static void along(uint32_t thread, uint32_t other, uint32_t shared)
 		site[thread] = stack_intern(&segment, &t);
 		model_require(stack_compare(&segment, site[thread], &t) == STACK_SAME,
 			"a site is that of its stack");
+		kept.path.guessed = true;
 	}
 }
 

@@ -308,6 +308,36 @@ TEST(what_comes_next)
 	fixture_close(&f);
 }
 
+/* The leaf that came next is tried only as long as such guesses have held. Here it is a copy of the
+ * right one, which a search does not find. */
+TEST(guesses_that_have_held)
+{
+	static union {
+		struct stack_path path;
+		unsigned char bytes[sizeof(struct stack_path) + 8 * sizeof(struct stack_step)];
+	} kept = { .path = { .room = 8 } };
+	struct fixture f;
+	uint32_t leaf[2], copy;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	for (uint32_t i = 0; i < 2; i++)
+		leaf[i] = leaf_intern(&f, &kept.path, i);
+	copy = f.s.header->nodes++;
+	for (uint32_t held = 0; held < 2; held++) {
+		struct stack_trace t;
+
+		leaf_intern(&f, &kept.path, 0);
+		t = trace(1, 8);
+		*stack_node(&f.s, copy) = *stack_node(&f.s, leaf[1]);
+		stack_node(&f.s, copy)->site = 0;
+		stack_node(&f.s, leaf[0])->child[0] = copy;
+		kept.path.guessed = held;
+		t.path = &kept.path;
+		CHECK(stack_site(&f.s, stack_intern(&f.s, &t))->node == (held ? copy : leaf[1]));
+	}
+	fixture_close(&f);
+}
+
 /* That the site is an ancestor's, with the `kept` outermost frames of the stack and no others. */
 static void check_ancestor(
 	const struct segment *s, uint32_t site, const struct stack_trace *t, uint32_t kept)
@@ -411,7 +441,9 @@ TEST(refused_along_the_last_stack)
 		(uint32_t)(f.s.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node)) - 30;
 	t = trace(2, 40);
 	t.path = &kept.path;
+	kept.path.guessed = true;
 	check_ancestor(&f.s, stack_intern(&f.s, &t), &t, 0);
+	CHECK(!kept.path.guessed);
 	for (uint32_t i = 0; i < 20; i++)
 		pcs[i] = pcs[i + 20];
 	t.count = 20;
@@ -612,6 +644,7 @@ int main(void)
 	RUN(along_the_last_stack);
 	RUN(leaf_names_the_next);
 	RUN(what_comes_next);
+	RUN(guesses_that_have_held);
 	RUN(sites_full);
 	RUN(nodes_full);
 	RUN(refused_along_the_last_stack);
