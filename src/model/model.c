@@ -15,6 +15,7 @@
 #include "src/model/rates.h"
 #include "src/model/stacks.h"
 #include "src/model/thread_rates.h"
+#include "src/util/array.h"
 #include "src/util/shortage.h"
 
 /* A site's live bytes at recent ticks. */
@@ -38,7 +39,7 @@ struct model {
 	struct stacks stacks;
 	struct thread_rates threads;
 	struct past **past; /* by position in `stacks`, in chunks that never move */
-	size_t past_chunks;
+	size_t past_chunks, past_room; /* room: for so many chunks */
 	struct growth_clock growth;
 	uint64_t ticks;
 	uint64_t last_ns;
@@ -82,7 +83,7 @@ static int model_past_reserve(struct model *m)
 
 	if (m->stacks.count < m->past_chunks * PAST_CHUNK)
 		return 0;
-	chunks = realloc(m->past, (m->past_chunks + 1) * sizeof(struct past *));
+	chunks = array_grow(m->past, m->past_chunks, &m->past_room, sizeof(struct past *));
 	if (!chunks)
 		return -ENOMEM;
 	m->past = chunks;
@@ -378,11 +379,12 @@ void model_stacks_each(
 
 struct snapshot *model_tick(struct model *m, const struct model_input *in)
 {
-	struct snapshot *s =
-		malloc(sizeof(*s) + (in->nsites + in->nmapped) * sizeof(struct snap_site) +
-			in->head.nthreads * sizeof(struct snap_thread) +
-			in->head.nshares * sizeof(struct snap_share) +
-			in->head.nwrong * sizeof(struct snap_wrong_free));
+	size_t bytes = sizeof(struct snapshot) +
+		       (in->nsites + in->nmapped) * sizeof(struct snap_site) +
+		       in->head.nthreads * sizeof(struct snap_thread) +
+		       in->head.nshares * sizeof(struct snap_share) +
+		       in->head.nwrong * sizeof(struct snap_wrong_free);
+	struct snapshot *s = array_large(malloc(bytes), bytes);
 	struct snap_site *sites, *mapped;
 	struct rates_window w;
 

@@ -57,7 +57,7 @@ static int stacks_chunk_grow(struct stacks *s)
 
 	if (s->count < s->nchunks * STACKS_CHUNK)
 		return 0;
-	chunks = realloc(s->chunks, (s->nchunks + 1) * sizeof(struct stacks_entry *));
+	chunks = array_grow(s->chunks, s->nchunks, &s->chunks_room, sizeof(struct stacks_entry *));
 	if (!chunks)
 		return -ENOMEM;
 	s->chunks = chunks;

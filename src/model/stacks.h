@@ -26,7 +26,7 @@ struct stacks_index {
 struct stacks {
 	struct stack_places places;
 	struct stacks_entry **chunks; /* entries, in pieces that never move */
-	size_t nchunks, count;
+	size_t nchunks, chunks_room, count; /* room: for so many chunks */
 	struct stacks_index own, inherited; /* from 0 and SNAP_INHERITED_FIRST on */
 	uint32_t *waiting; /* positions of stacks with unresolved frames */
 	size_t nwaiting, waiting_room;

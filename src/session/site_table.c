@@ -4,14 +4,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "src/util/array.h"
 
 static int room_make(struct site_table *t, uint32_t used)
 {
 	uint32_t room = used + used / 2 + 256;
 
 	site_table_free(t);
-	*t = (struct site_table){ .read = calloc(room, sizeof(*t->read)),
-		.plain = calloc(room, sizeof(*t->plain)) };
+	*t = (struct site_table){
+		.read = array_large(calloc(room, sizeof(*t->read)), room * sizeof(*t->read)),
+		.plain = array_large(calloc(room, sizeof(*t->plain)), room * sizeof(*t->plain)),
+	};
 	t->room = t->read && t->plain ? room : 0;
 	return t->room ? 0 : -ENOMEM;
 }
