@@ -89,14 +89,16 @@ static bool is_gone(const char *name)
 	return rc == -ESRCH || (rc == 0 && now != ticks);
 }
 
-void mark_file_clean(void)
+void mark_file_clean(const struct mark_file *own)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
+	const char *slash = strrchr(own->path, '/'), *spared = slash ? slash + 1 : "";
 	DIR *dir = directory(path, false) == 0 ? opendir(path) : NULL;
 
 	while (dir && (entry = readdir(dir)))
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 && is_gone(entry->d_name))
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
+			strcmp(entry->d_name, spared) != 0 && is_gone(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);

@@ -36,7 +36,8 @@ int mark_file_add(struct mark_file *f, struct mark_list *m, struct snap_mark *mo
 int mark_file_name(struct mark_file *f, unsigned number, const char *name);
 /* Removes the file: the process is gone. */
 void mark_file_remove(struct mark_file *f);
-/* Removes the files of all processes that are gone. */
-void mark_file_clean(void);
+/* Removes the files of all processes that are gone, but not `own`: who looks at a process needs its
+ * marks when it has ended, too. */
+void mark_file_clean(const struct mark_file *own);
 
 #endif

@@ -16,13 +16,13 @@ static void marks_open(struct marks *m, const struct marks_of *of)
 	if (m->opened || of->pid <= 0 || of->identity->state == HT_STATE_PREPARED)
 		return;
 	m->opened = true;
-	/* The file of a process that has just ended is still needed. */
-	if (of->alive)
-		mark_file_clean();
 	rc = mark_file_find(&m->file, of->identity, of->pid);
 	if (rc != 0)
 		snprintf(m->refused, sizeof(m->refused), "%s",
 			rc == -ENOENT ? "neither XDG_STATE_HOME nor HOME is set" : strerror(-rc));
+	/* Others that look at a process that has just ended still need its file. */
+	if (of->alive)
+		mark_file_clean(&m->file);
 }
 
 /* ---- taking a mark ------------------------------------------------------------------------ */

@@ -285,6 +285,28 @@ TEST(the_file_ends_with_the_process)
 	end();
 }
 
+/* A viewer that is late opens the file of a process that it takes for alive, and that is gone. */
+TEST(who_needs_a_file_does_not_remove_it)
+{
+	struct mark_file f, none = { .read = 0 };
+	struct mark_list m = { 0 };
+	struct snap_mark moment = { .ns = 1 };
+	struct read_identity id;
+	struct stat st;
+
+	begin();
+	CHECK_INT(read_identity(session_segment(session), &id), 0);
+	id.start_ticks++; /* of another process, which had this number */
+	CHECK_INT(mark_file_find(&f, &id, getpid()), 0);
+	CHECK_INT(mark_file_add(&f, &m, &moment), 0);
+	mark_file_clean(&f);
+	CHECK_INT(stat(f.path, &st), 0);
+	mark_file_clean(&none);
+	CHECK_INT(stat(f.path, &st), -1);
+	mark_list_free(&m);
+	end();
+}
+
 TEST(gone_sessions_remove_theirs)
 {
 	char path[MARK_FILE_PATH_MAX];
@@ -359,6 +381,7 @@ int main(void)
 	live_agent_walks = false;
 	RUN(they_are_everybodys);
 	RUN(the_file_ends_with_the_process);
+	RUN(who_needs_a_file_does_not_remove_it);
 	RUN(gone_sessions_remove_theirs);
 	RUN(without_a_file);
 	RUN(broken_files);
