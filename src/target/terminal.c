@@ -7,11 +7,12 @@
  */
 #include "src/target/terminal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <vterm.h>
 
-#include "src/target/repeat_guard.h"
+#include "src/target/sequence_guard.h"
 #include "src/util/text.h"
 
 #define LINES_MAX   10000u
@@ -29,7 +30,7 @@ struct stored {
 
 struct terminal {
 	VTerm *vterm;
-	struct repeat_guard guard;
+	struct sequence_guard guard;
 	VTermScreen *screen;
 	int rows, cols;
 	bool alternate, hidden; /* the screen; the cursor */
@@ -293,36 +294,49 @@ void terminal_free(struct terminal *t)
 /* At most to the end of a line, as the emulator would. */
 static void glyph_repeat(struct terminal *t)
 {
-	char again[REPEAT_MOST];
+	char again[CELLS_MAX];
 	size_t n = t->guard.repeat < (unsigned)t->cols ? t->guard.repeat : (unsigned)t->cols;
 
+	n = n < sizeof(again) ? n : sizeof(again);
 	memset(again, t->guard.glyph, n);
 	vterm_input_write(t->vterm, again, n);
 }
 
 void terminal_feed(struct terminal *t, const char *bytes, size_t n)
 {
-	char safe[FEED_BYTES];
+	char safe[FEED_BYTES + SEQUENCE_PASS_MOST];
 
 	while (n > 0) {
-		size_t most = n < sizeof(safe) ? n : sizeof(safe), piece = 0;
+		size_t piece = 0;
 
 		do {
-			safe[piece] = repeat_guard_pass(&t->guard, bytes[piece]);
-			piece++;
-		} while (piece < most && t->guard.repeat == 0);
+			piece += sequence_guard_pass(&t->guard, *bytes++, safe + piece);
+		} while (--n > 0 && piece < FEED_BYTES && t->guard.repeat == 0);
 		vterm_input_write(t->vterm, safe, piece);
 		if (t->guard.repeat > 0)
 			glyph_repeat(t);
-		bytes += piece;
-		n -= piece;
 	}
 }
 
+static int within(int at, int count)
+{
+	return at < 0 ? 0 : at < count ? at : count - 1;
+}
+
+/* The emulator may leave the cursor and the margins outside of a smaller screen. As other terminals
+ * do, the margins become those of the screen, which moves the cursor; it is put back. */
 void terminal_resize(struct terminal *t, int rows, int cols)
 {
+	char again[64];
+	VTermPos at;
+
+	vterm_input_write(t->vterm, again, sequence_guard_cut(&t->guard, again));
 	size_set(t, rows, cols);
 	vterm_set_size(t->vterm, t->rows, t->cols);
+	vterm_state_get_cursorpos(vterm_obtain_state(t->vterm), &at);
+	snprintf(again, sizeof(again), "\033[r\033[s\033[%d;%dH", within(at.row, t->rows) + 1,
+		within(at.col, t->cols) + 1);
+	vterm_input_write(t->vterm, again, strlen(again));
 }
 
 static size_t scrolled(const struct terminal *t)

@@ -4,6 +4,7 @@
  * name_shorten, and a program's output as lines. Beside crashes, each result is held to what its
  * header promises. The first byte picks the function, the second the size that there is.
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,16 +87,22 @@ static void shorten(const char *in, size_t cells, bool always, bool ascii)
 	free(out);
 }
 
-static void lines(const char *in, size_t len)
+/* In two parts, between which the window becomes another. */
+static void lines(const char *in, size_t len, size_t cells)
 {
+	size_t first = len / 2;
 	struct output *o;
 	bool ended = false;
 	int ends[2];
 
-	if (len > 32768 || pipe(ends) != 0)
+	if (len > 32768 || pipe2(ends, O_NONBLOCK) != 0)
 		return;
 	o = output_new(ends[0], 24, 80);
-	PROMISED(write(ends[1], in, len) == (ssize_t)len);
+	PROMISED(write(ends[1], in, first) == (ssize_t)first);
+	if (first > 0)
+		output_read(o, &ended);
+	output_resize(o, 1 + (int)cells % 40, 1 + (int)(cells * 7 % 200));
+	PROMISED(write(ends[1], in + first, len - first) == (ssize_t)(len - first));
 	close(ends[1]);
 	while (!ended)
 		output_read(o, &ended);
@@ -130,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		shorten(text, cells, data[0] & 4, data[0] & 8);
 		break;
 	default:
-		lines(in, len);
+		lines(in, len, cells);
 	}
 	free(text);
 	return 0;

@@ -81,7 +81,10 @@ static const struct {
 	/* Colours, cursor movement, titles. */
 	{ "\033[1;31mred\033[0m", "red" }, { "\033[?25l\033[2K\033[1Gx", "x" },
 	{ "\033[2;3Hthere\033[1;1Hx", "x|  there" }, { "\033]0;title\007shell", "shell" },
-	{ "\033]0;title\033\\shell", "shell" }, { "\033P1$r0m\033\\x", "x" }, { "\033(Bx", "x" },
+	{ "\033[00000000000000000002Cx", "  x" }, { "\033[4294967297Cx", "                   x" },
+	{ "\033[18446744073709551615Cx", "                   x" }, { "a\033[1 2bb", "abb" },
+	{ "a\033[?2bb", "ab" }, { "a\033[2;9bb", "aaab" }, { "\033]0;title\033\\shell", "shell" },
+	{ "\033P1$r0m\033\\x", "x" }, { "\033_Gf=100\033\\x", "x" }, { "\033(Bx", "x" },
 	{ "12345678901234567890x", "12345678901234567890|x" }, /* the next row */
 	/* Control bytes are no text, and bytes that are none cannot reach the screen. */
 	{ "a\007b\001c", "abc" },
@@ -127,6 +130,28 @@ TEST(repeated_characters)
 	CHECK_STR(line_text(output, 0), "xxxx");
 	feed("\xe2\x80\x8b\033[5b\033[31mab\033[0m\033[2bc\033Pq1\033[2b\033\\");
 	CHECK(strstr(line_text(output, 1), "abbbc") != NULL);
+	end();
+}
+
+/* Parameters behind the 16th, which the emulator would store over its own memory, whatever the
+ * sequence begins with; those before them count. */
+TEST(more_parameters_than_the_emulator_has_places_for)
+{
+	static const char *const begins[] = { "\033[", "\033[?", "\033\177[", "\033 [",
+		"\033]0;x\033[", "\033[1 \033[", "\033[1;2\007;;;;;\177" };
+	struct term_line line;
+
+	begin();
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		feed(begins[i]);
+		for (unsigned n = 0; n < 5000; n++)
+			feed_bytes(n % 3 ? ";7" : ":5", 2);
+		feed("m\033[m");
+	}
+	feed("\033[H\033[2J\033[0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;31;32mred\033[m");
+	output_line(output, 0, &line);
+	CHECK_STR(line.text, "red");
+	CHECK_INT(line.run[0].style.fore, 1);
 	end();
 }
 
@@ -202,6 +227,57 @@ TEST(alternate_screen)
 	CHECK_INT(output_lines(output), 6);
 	CHECK_STR(line_text(output, 0), "1");
 	CHECK_STR(line_text(output, 5), "6");
+	end();
+}
+
+static void cursor_is(size_t row, unsigned cell)
+{
+	size_t at_row;
+	unsigned at_cell;
+
+	CHECK(output_cursor(output, &at_row, &at_cell));
+	CHECK_INT(at_row, row);
+	CHECK_INT(at_cell, cell);
+}
+
+/* A smaller window, where the emulator's cursor, saved cursor and margins are outside of it. */
+TEST(smaller_window)
+{
+	begin();
+	feed("1\r\n2\r\n3\r\n4\r\n5\033[1;2H"); /* above what stays */
+	output_resize(output, 2, 20);
+	feed("x");
+	CHECK_STR(line_text(output, output_lines(output) - 2), "4x");
+	end();
+	begin();
+	feed("\033[4;18H\0337\033[Ha");
+	output_resize(output, 2, 10);
+	cursor_is(0, 1);
+	feed("\0338b");
+	CHECK_STR(line_text(output, 1), "         b");
+	end();
+	begin();
+	feed("\033[4;5r\033[5;1H");
+	output_resize(output, 3, 20);
+	feed("a\r\nb\r\nc\r\nd\r\n");
+	CHECK_STR(line_text(output, output_lines(output) - 1), "d");
+	end();
+	begin();
+	feed("\033[?1049h\033[5;20H\033[?1049l\033[5;20H\033[?1049h");
+	output_resize(output, 2, 4);
+	feed("\033[?1049lx");
+	cursor_is(output_lines(output) - 1, 3);
+	end();
+}
+
+/* In the middle of a sequence: it has no effect, and is not shown. */
+TEST(other_window_in_a_sequence)
+{
+	begin();
+	feed("a\033[3");
+	output_resize(output, 4, 10);
+	feed("1mb\033[1mc");
+	CHECK_STR(line_text(output, 0), "abc");
 	end();
 }
 
@@ -332,10 +408,13 @@ int main(void)
 	RUN(nul_bytes);
 	RUN(byte_by_byte);
 	RUN(repeated_characters);
+	RUN(more_parameters_than_the_emulator_has_places_for);
 	RUN(unfinished_line);
 	RUN(scrollback);
 	RUN(styles);
 	RUN(alternate_screen);
+	RUN(smaller_window);
+	RUN(other_window_in_a_sequence);
 	RUN(end_of_output);
 	RUN(terminal);
 	RUN(keyboard);
