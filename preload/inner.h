@@ -19,9 +19,9 @@
 /* Patches what is loaded. Once, when the segment is there and recording is not on yet. */
 void inner_start(void);
 /* The same as a viewer attaches; what our hooks stand for is patched, too, unless the program finds
- * them anyway (`is_preloaded`). The jumps are listed
- * in heaptop_attached (jumps.h). NULL: done. Else the name of a function that must be recorded and
- * cannot be, with the reason; inner_detach undoes the rest. */
+ * them anyway (`is_preloaded`). The jumps are listed in heaptop_attached (jumps.h). NULL: done.
+ * Else the name of a function that must be recorded and cannot be, with the reason; inner_detach
+ * undoes the rest. */
 const char *inner_attach(bool is_preloaded, const char **reason);
 /* A viewer has taken all jumps out, or never written them. */
 void inner_detach(void);

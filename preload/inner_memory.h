@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes this process's code, and provides pads for it. No page is ever writable and executable
- * at once. At start,
- * and under the loader's lock.
+ * Writes this process's code, and provides pads for it. No page is ever writable and executable at
+ * once. At start, and under the loader's lock.
  */
 #ifndef PRELOAD_INNER_MEMORY_H
 #define PRELOAD_INNER_MEMORY_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Patches functions: those of one object at a time, or the one by which the loader reports
- * changes. At
- * start, and under the loader's lock. Nothing else writes the table of inner_table.h.
+ * Patches functions: those of one object at a time, or the one by which the loader reports changes.
+ * At start, and under the loader's lock. Nothing else writes the table of inner_table.h.
  */
 #ifndef PRELOAD_INNER_PATCH_H
 #define PRELOAD_INNER_PATCH_H

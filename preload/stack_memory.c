@@ -7,12 +7,12 @@
  *
  * More memory helps only if forgotten stacks recur: those that made no new site. And it has a
  * price, which each search pays: what is in use lies among what is not, and more of it misses the
- * processor's caches. A program that goes from one part of its work to another, as compilers do,
- * is better served by forgetting all and remembering anew what it uses now. So the memory grows
- * beyond WORDS_KEEP only if stacks that recur are most of those unwound the second time in
- * succession that it has no room. If stacks recur
- * but do not all fit, each would be forgotten just before it recurs: then the memory stays
- * unchanged for as long as it is useful, judged by the stacks found since.
+ * processor's caches. A program that goes from one part of its work to another, as compilers do, is
+ * better served by forgetting all and remembering anew what it uses now. So the memory grows beyond
+ * WORDS_KEEP only if stacks that recur are most of those unwound the second time in succession that
+ * it has no room. If stacks recur but do not all fit, each would be forgotten just before it
+ * recurs: then the memory stays unchanged for as long as it is useful, judged by the stacks found
+ * since.
  *
  * Remembered stacks may be of no use at all. Then no more are remembered, and exits are not
  * searched, since each would be a cache miss. The same holds if a search leads through many

@@ -14,9 +14,8 @@
 
 #include "shm/segment_types.h"
 
-/* Makes the view, of a segment that has just been created or mapped from `fd`: nothing is in it.
- * 0, or -errno and there is none: with RLIMIT_AS, and in 32
- * bits, -ENOMEM. For segment_dump. */
+/* Makes the view, of a segment that has just been created or mapped from `fd`: nothing is in it. 0,
+ * or -errno and there is none: with RLIMIT_AS, and in 32 bits, -ENOMEM. For segment_dump. */
 int core_view_map(struct segment *s, int fd);
 /* Adds a committed range of whole pages. Any thread, also inside hooks; errno may change. Does
  * nothing without a view. */

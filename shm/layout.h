@@ -110,8 +110,7 @@
  * Lengths are whole pages, but those of brk and sbrk are the program's own.
  *
  * Pools: blocks that the program reports by heaptop.h are entries of the same kind, at their
- * address
- * + HT_POOL_SPACE, and sites with ht_site.mapped. Their totals are header.pool_*.
+ * address + HT_POOL_SPACE, and sites with ht_site.mapped. Their totals are header.pool_*.
  *
  * Before: a program that was not started under heaptop has blocks from before. They are in no
  * table. header.before_site is the first of HT_BEFORE_CLASSES sites, without frames, that stand for

@@ -2,8 +2,7 @@
 /*
  * The file of a recording of all events, as a sequence of blocks: each is compressed by itself and
  * has its length and checksum before it, so a file that was cut off anywhere can be read up to its
- * last complete block. event_write.h describes their
- * contents. One thread.
+ * last complete block. event_write.h describes their contents. One thread.
  */
 #ifndef SRC_RECORD_EVENT_FILE_H
 #define SRC_RECORD_EVENT_FILE_H

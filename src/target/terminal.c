@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A program's terminal (terminal.h): libvterm keeps the screen, and this file the lines that
- * scrolled off. A line
- * is stored as its text and its runs of one style, so that ten thousand of them take some MB at
- * worst.
+ * scrolled off. A line is stored as its text and its runs of one style, so that ten thousand of
+ * them take some MB at worst.
  */
 #include "src/target/terminal.h"
 
