@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Follows the characters and sequences of a terminal's output (sequence_guard.h), as far as to know
- * where one ends and which parameter is read. Where the emulator may see it otherwise, the sequence
- * is cancelled for both, and no character counts as the last one. Source: ECMA-48.
+ * Holds the characters and sequences of a terminal's output back until they are complete
+ * (sequence_guard.h). Controls inside of a sequence take effect at once. Source: ECMA-48.
  */
 #include "src/target/sequence_guard.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "src/util/text.h"
@@ -17,15 +17,50 @@
 #define ESC	0x1b
 #define DEL	0x7f
 #define REPEAT	'b'
-#define VOID	'z' /* a final byte without a meaning */
-#define UNKNOWN '?' /* for what is no character, as in text_clean */
-#define RESTORE '8' /* behind ESC: the cursor is where it was saved */
-#define NOTHING "\033[0n" /* has no effect, but that the cursor is on the screen after it */
+#define RESTORE '8' /* after ESC: the cursor is where it was saved */
+#define UNKNOWN '?' /* for what is not a character, as in text_clean */
+/* Has no effect except to bring the cursor back onto the screen. */
+#define NOTHING "\033[0n"
+/* Combining characters after one other: more are not shown. */
+#define MARKS_MOST 5u
+/* Before what a program wants to know: its state. */
+#define QUESTION "\033P$q"
 
 static size_t give(char *out, unsigned char c)
 {
 	*out = (char)c;
 	return 1;
+}
+
+static size_t give_text(char *out, const char *text, size_t n)
+{
+	memcpy(out, text, n);
+	return n;
+}
+
+static void hold(struct sequence_guard *g, unsigned char c)
+{
+	if (g->held_bytes < sizeof(g->held))
+		g->held[g->held_bytes++] = (char)c;
+	else
+		g->is_dropped = true;
+}
+
+/* Forgets what is held. */
+static void state_begin(struct sequence_guard *g, enum sequence_state state)
+{
+	g->state = state;
+	g->held_bytes = 0;
+	g->is_dropped = false;
+}
+
+/* What is held is complete. */
+static size_t held_give(struct sequence_guard *g, char *out)
+{
+	size_t n = g->is_dropped ? 0 : give_text(out, g->held, g->held_bytes);
+
+	state_begin(g, SEQUENCE_TEXT);
+	return n;
 }
 
 /* ---- characters ---- */
@@ -41,100 +76,151 @@ static bool is_continuation(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
+/* Combining ones that libvterm takes for two cells wide. */
+static bool is_wide_mark(uint32_t code)
+{
+	return (code >= 0x302a && code <= 0x302f) || code == 0x3099 || code == 0x309a;
+}
+
+/* Whether the character is drawn. Controls, joiners and the like would be shown as marks. */
+static bool is_drawn(struct sequence_guard *g, const char *character, uint32_t code)
+{
+	char clean[sizeof("1234")];
+	size_t n = text_clean(clean, sizeof(clean), character, strlen(character));
+
+	if (n < 2 || is_wide_mark(code))
+		return false;
+	g->marks = text_cells(character) == 0 ? g->marks + 1 : 0;
+	return g->marks <= MARKS_MOST;
+}
+
 /* The byte is one of a character that is not of ASCII. */
 static size_t character_pass(struct sequence_guard *g, unsigned char c, char *out)
 {
-	size_t bytes = g->part_bytes + 1;
+	char character[sizeof("1234")] = "";
+	size_t n;
 	uint32_t code;
 
-	g->part[g->part_bytes++] = (char)c;
+	hold(g, c);
+	n = g->held_bytes;
 	g->glyph = 0;
-	if (bytes < character_bytes((unsigned char)g->part[0]))
+	if (n < character_bytes((unsigned char)g->held[0]))
 		return 0;
-	g->part_bytes = 0;
-	if (bytes < 2 || text_decode(g->part, bytes, &code) != bytes || code < 0xa0)
+	g->held_bytes = 0;
+	if (n < 2 || n >= sizeof(character) || text_decode(g->held, n, &code) != n)
 		return give(out, UNKNOWN);
-	memcpy(out, g->part, bytes);
-	return bytes;
+	memcpy(character, g->held, n);
+	return is_drawn(g, character, code) ? give_text(out, character, n) : 0;
 }
 
 static size_t text_pass(struct sequence_guard *g, unsigned char c, char *out)
 {
 	if (c >= 0x80)
 		return character_pass(g, c, out);
-	if (c >= ' ')
+	if (c >= ' ') {
 		g->glyph = (char)c;
+		g->marks = 0;
+	}
 	return give(out, c);
 }
 
 /* ---- sequences ---- */
 
-/* A byte that does not belong into a sequence: the emulator may go on waiting for the rest. */
-static size_t sequence_cancel(struct sequence_guard *g, char *out)
+static void escape_begin(struct sequence_guard *g)
 {
-	*g = (struct sequence_guard){ 0 };
-	return give(out, CANCEL);
+	state_begin(g, SEQUENCE_ESCAPE);
+	hold(g, ESC);
+	g->is_plain = true;
 }
 
-/* The screen may have become smaller since the cursor was saved. */
-static size_t restore_pass(char *out)
+static void leader_begin(struct sequence_guard *g)
 {
-	*out = RESTORE;
-	memcpy(out + 1, NOTHING, strlen(NOTHING));
-	return 1 + strlen(NOTHING);
+	state_begin(g, SEQUENCE_LEADER);
+	hold(g, ESC);
+	hold(g, '[');
+	g->is_plain = true;
+	g->has_digits = false;
+	g->value = g->parameters = g->first = 0;
+}
+
+static void string_begin(struct sequence_guard *g)
+{
+	state_begin(g, SEQUENCE_STRING);
+	hold(g, ESC);
+	hold(g, 'P');
+}
+
+static size_t escape_end(struct sequence_guard *g, unsigned char c, char *out)
+{
+	bool restores = c == RESTORE && g->is_plain;
+	size_t n;
+
+	hold(g, c);
+	g->glyph = 0;
+	n = held_give(g, out);
+	return n + (restores ? give_text(out + n, NOTHING, strlen(NOTHING)) : 0);
 }
 
 static size_t escape_pass(struct sequence_guard *g, unsigned char c, char *out)
 {
-	char glyph = g->glyph;
-	bool is_plain = g->is_plain;
-
-	if (c >= 0x80)
-		return sequence_cancel(g, out);
-	if (c < '0') { /* controls, and intermediate bytes */
-		g->is_plain = is_plain && c < ' ';
+	if (c < ' ')
 		return give(out, c);
+	if (c < '0') {
+		g->is_plain = false;
+		hold(g, c);
+	} else if (c == '[') {
+		leader_begin(g);
+	} else if (c == 'P') {
+		string_begin(g);
+	} else if (strchr("]X^_", c) || (c == 'k' && g->is_plain)) {
+		g->glyph = 0;
+		state_begin(g, SEQUENCE_SKIPPED);
+	} else {
+		return escape_end(g, c, out);
 	}
-	*g = (struct sequence_guard){ 0 };
-	if (c == RESTORE && is_plain)
-		return restore_pass(out);
-	if (c == '[')
-		*g = (struct sequence_guard){ SEQUENCE_LEADER, .glyph = glyph, .is_plain = true };
-	else if (c == ']' || c == 'P')
-		g->state = SEQUENCE_STRING;
-	else if (strchr("X^_", c)) /* strings that the emulator does not know, and would show */
-		g->state = SEQUENCE_SKIPPED;
-	return give(out, g->state == SEQUENCE_SKIPPED ? CANCEL : c);
+	return 0;
 }
 
-static size_t digit_pass(struct sequence_guard *g, unsigned char c, char *out)
+static void digit_pass(struct sequence_guard *g, unsigned char c)
 {
 	unsigned value = g->value * 10 + (c - '0');
 
-	if (g->parameters >= SEQUENCE_PARAMETERS_MOST || value > SEQUENCE_VALUE_MOST)
-		return 0;
-	g->value = value;
+	g->has_digits = true;
+	g->value = value < SEQUENCE_VALUE_MOST ? value : SEQUENCE_VALUE_MOST;
 	if (g->parameters == 0)
-		g->first = value;
-	return give(out, c);
+		g->first = g->value;
 }
 
-static size_t separator_pass(struct sequence_guard *g, unsigned char c, char *out)
+static void parameter_end(struct sequence_guard *g)
 {
+	char digits[16];
+
+	if (g->has_digits && g->parameters < SEQUENCE_PARAMETERS_MOST) {
+		snprintf(digits, sizeof(digits), "%u", g->value);
+		for (const char *d = digits; *d; d++)
+			hold(g, (unsigned char)*d);
+	}
+	g->has_digits = false;
 	g->value = 0;
-	if (g->parameters < SEQUENCE_PARAMETERS_MOST)
-		g->parameters++;
-	return g->parameters < SEQUENCE_PARAMETERS_MOST ? give(out, c) : 0;
 }
 
-static size_t final_pass(struct sequence_guard *g, unsigned char c, char *out)
+static void separator_pass(struct sequence_guard *g, unsigned char c)
 {
-	g->state = SEQUENCE_TEXT;
-	if (c != REPEAT)
-		return give(out, c);
-	if (g->glyph && g->is_plain)
-		g->repeat = g->first ?: 1;
-	return give(out, VOID);
+	parameter_end(g);
+	if (g->parameters < SEQUENCE_PARAMETERS_MOST && ++g->parameters < SEQUENCE_PARAMETERS_MOST)
+		hold(g, c);
+}
+
+static size_t sequence_end(struct sequence_guard *g, unsigned char c, char *out)
+{
+	parameter_end(g);
+	hold(g, c);
+	if (c == REPEAT) {
+		if (g->glyph && g->is_plain && !g->is_dropped)
+			g->repeat = g->first ?: 1;
+		g->is_dropped = true;
+	}
+	return held_give(g, out);
 }
 
 static bool is_leader(unsigned char c)
@@ -149,69 +235,109 @@ static bool is_parameter(unsigned char c)
 
 static size_t sequence_pass(struct sequence_guard *g, unsigned char c, char *out)
 {
-	if (c < ' ') /* controls take effect inside of sequences */
+	if (c < ' ')
 		return give(out, c);
+	if (c >= '@')
+		return sequence_end(g, c, out);
 	if (g->state == SEQUENCE_LEADER && is_leader(c)) {
 		g->is_plain = false;
-		return give(out, c);
-	}
-	if (g->state < SEQUENCE_INTERMEDIATE && is_parameter(c)) {
+		hold(g, c);
+	} else if (g->state < SEQUENCE_INTERMEDIATE && is_parameter(c)) {
 		g->state = SEQUENCE_PARAMETERS;
-		return c <= '9' ? digit_pass(g, c, out) : separator_pass(g, c, out);
-	}
-	if (c < '0') {
+		if (c <= '9')
+			digit_pass(g, c);
+		else
+			separator_pass(g, c);
+	} else if (c < '0') {
+		parameter_end(g);
 		g->state = SEQUENCE_INTERMEDIATE;
 		g->is_plain = false;
-		return give(out, c);
+		hold(g, c);
+	} else {
+		g->is_dropped = true; /* up to its final byte */
 	}
-	return c >= '@' && c < DEL ? final_pass(g, c, out) : sequence_cancel(g, out);
+	return 0;
+}
+
+/* The end of a string, which is nothing or a question. */
+static size_t string_end(struct sequence_guard *g, char *out)
+{
+	const size_t least = strlen(QUESTION);
+	bool asks = !g->is_dropped && g->held_bytes > least && g->held_bytes <= least + 2 &&
+		    memcmp(g->held, QUESTION, least) == 0;
+	size_t n = 0;
+
+	if (asks) {
+		n = held_give(g, out);
+		n += give_text(out + n, "\033\\", 2);
+	}
+	g->glyph = 0;
+	state_begin(g, SEQUENCE_TEXT);
+	return n;
+}
+
+static size_t string_pass(struct sequence_guard *g, unsigned char c, char *out)
+{
+	if (c == BEL)
+		return string_end(g, out);
+	if (c >= ' ' && c < DEL)
+		hold(g, c);
+	else
+		g->is_dropped = true;
+	return 0;
 }
 
 /* ---- both ---- */
 
-static size_t byte_pass(struct sequence_guard *g, unsigned char c, char *out)
+/* What is held is cut off by another sequence, or by a byte that is not part of it. */
+static size_t cut_off(struct sequence_guard *g, char *out)
 {
-	if (c == ESC) {
-		g->state = SEQUENCE_ESCAPE;
-		g->is_plain = true;
-	} else if (c == CANCEL || c == SUB || (c == BEL && g->state >= SEQUENCE_STRING))
-		g->state = SEQUENCE_TEXT;
-	else if (g->state == SEQUENCE_TEXT)
-		return text_pass(g, c, out);
-	else if (g->state == SEQUENCE_ESCAPE)
-		return escape_pass(g, c, out);
-	else if (g->state < SEQUENCE_STRING)
-		return sequence_pass(g, c, out);
-	else if (g->state == SEQUENCE_SKIPPED)
-		return 0;
-	return give(out, c < 0x80 ? c : UNKNOWN);
+	bool is_character = g->state == SEQUENCE_TEXT && g->held_bytes > 0;
+
+	if (g->state == SEQUENCE_STRING)
+		return string_end(g, out);
+	state_begin(g, SEQUENCE_TEXT);
+	return is_character ? give(out, UNKNOWN) : 0;
+}
+
+static bool is_cut_off(const struct sequence_guard *g, unsigned char c)
+{
+	if (c == ESC || c == CANCEL || c == SUB)
+		return true;
+	if (g->state == SEQUENCE_TEXT)
+		return g->held_bytes > 0 && !is_continuation(c);
+	return c >= 0x80 && g->state < SEQUENCE_STRING;
 }
 
 size_t sequence_guard_pass(struct sequence_guard *g, char byte, char out[SEQUENCE_PASS_MOST])
 {
 	unsigned char c = (unsigned char)byte;
-	bool is_dropped = g->is_dropped && c != ESC;
-	size_t given = 0;
+	size_t n;
 
 	g->repeat = 0;
 	if (c == NUL || c == DEL) /* padding, wherever it stands */
 		return 0;
-	if (g->part_bytes > 0 && !is_continuation(c)) { /* the character was cut off */
-		g->part_bytes = 0;
-		given = give(out, UNKNOWN);
+	n = is_cut_off(g, c) ? cut_off(g, out) : 0;
+	if (c == CANCEL || c == SUB)
+		return n;
+	if (c == ESC) {
+		escape_begin(g);
+		return n;
 	}
-	given += byte_pass(g, c, out + given);
-	g->is_dropped = is_dropped && g->state != SEQUENCE_TEXT;
-	if (!is_dropped)
-		return given;
-	g->repeat = 0;
-	return 0;
-}
-
-size_t sequence_guard_cut(struct sequence_guard *g, char out[SEQUENCE_PASS_MOST])
-{
-	if (g->state == SEQUENCE_TEXT || g->state == SEQUENCE_SKIPPED || g->is_dropped)
-		return 0;
-	g->is_dropped = true;
-	return give(out, CANCEL);
+	switch (g->state) {
+	case SEQUENCE_TEXT:
+		return n + text_pass(g, c, out + n);
+	case SEQUENCE_ESCAPE:
+		return n + escape_pass(g, c, out + n);
+	case SEQUENCE_LEADER:
+	case SEQUENCE_PARAMETERS:
+	case SEQUENCE_INTERMEDIATE:
+		return n + sequence_pass(g, c, out + n);
+	case SEQUENCE_STRING:
+		return n + string_pass(g, c, out + n);
+	case SEQUENCE_SKIPPED:
+		if (c == BEL)
+			state_begin(g, SEQUENCE_TEXT);
+	}
+	return n;
 }

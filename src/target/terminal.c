@@ -18,6 +18,8 @@
 #define FEED_BYTES  1024u
 #define CELLS_MAX   1024u /* a line; no terminal is wider */
 #define ANSWERS_MAX 65536u /* a program that asks, and reads nothing, is not answered for ever */
+#define CURSOR_SAVE "\0337"
+#define RIGHT_HALF  UINT32_MAX /* a cell's character */
 #define ROWS_LEAST  2
 #define COLS_LEAST  2
 
@@ -107,13 +109,14 @@ static size_t utf8_put(char *out, uint32_t c)
 	return 4;
 }
 
-/* A cell's characters, clean. */
+/* A cell's characters, clean. One that was the right half of a wide character is blank. */
 static void cell_text(const VTermScreenCell *c, char *out, size_t cap)
 {
 	char raw[VTERM_MAX_CHARS_PER_CELL * 4];
 	size_t n = 0;
 
-	for (unsigned i = 0; i < VTERM_MAX_CHARS_PER_CELL && c->chars[i]; i++)
+	for (unsigned i = 0;
+		i < VTERM_MAX_CHARS_PER_CELL && c->chars[i] && c->chars[i] != RIGHT_HALF; i++)
 		n += utf8_put(raw + n, c->chars[i]);
 	if (n == 0)
 		raw[n++] = ' ';
@@ -275,6 +278,8 @@ struct terminal *terminal_new(int rows, int cols)
 	vterm_screen_set_callbacks(t->screen, &callbacks, t);
 	vterm_screen_enable_altscreen(t->screen, 1);
 	vterm_screen_reset(t->screen, 1);
+	/* Programs restore what they have not saved, which in the emulator is no colour at all. */
+	vterm_input_write(t->vterm, CURSOR_SAVE, strlen(CURSOR_SAVE));
 	return t;
 }
 
@@ -290,7 +295,7 @@ void terminal_free(struct terminal *t)
 	free(t);
 }
 
-/* At most to the end of a line, as the emulator would. */
+/* At most as many as a line has cells. */
 static void glyph_repeat(struct terminal *t)
 {
 	char again[CELLS_MAX];
@@ -322,15 +327,17 @@ static int within(int at, int count)
 	return at < 0 ? 0 : at < count ? at : count - 1;
 }
 
-/* The emulator may leave the cursor and the margins outside of a smaller screen. As other terminals
- * do, the margins become those of the screen, which moves the cursor; it is put back. */
+/* The emulator may leave the cursor and the margins outside of a smaller screen. As in other
+ * terminals, the margins become those of the screen, which moves the cursor; it is put back. */
 void terminal_resize(struct terminal *t, int rows, int cols)
 {
+	int former_rows = t->rows, former_cols = t->cols;
 	char again[64];
 	VTermPos at;
 
-	vterm_input_write(t->vterm, again, sequence_guard_cut(&t->guard, again));
 	size_set(t, rows, cols);
+	if (t->rows == former_rows && t->cols == former_cols)
+		return;
 	vterm_set_size(t->vterm, t->rows, t->cols);
 	vterm_state_get_cursorpos(vterm_obtain_state(t->vterm), &at);
 	snprintf(again, sizeof(again), "\033[r\033[s\033[%d;%dH", within(at.row, t->rows) + 1,

@@ -82,7 +82,7 @@ static const struct {
 	{ "\033[1;31mred\033[0m", "red" }, { "\033[?25l\033[2K\033[1Gx", "x" },
 	{ "\033[2;3Hthere\033[1;1Hx", "x|  there" }, { "\033]0;title\007shell", "shell" },
 	{ "\033[00000000000000000002Cx", "  x" }, { "\033[4294967297Cx", "                   x" },
-	{ "\033[18446744073709551615Cx", "                   x" }, { "a\033[1 2bb", "abb" },
+	{ "\033[18446744073709551615Cx", "                   x" }, { "a\033[1 2bb", "ab" },
 	{ "a\033[?2bb", "ab" }, { "a\033[2;9bb", "aaab" }, { "\033]0;title\033\\shell", "shell" },
 	{ "\033P1$r0m\033\\x", "x" }, { "\033_Gf=100\033\\x", "x" }, { "\033(Bx", "x" },
 	{ "12345678901234567890x", "12345678901234567890|x" }, /* the next row */
@@ -133,7 +133,7 @@ TEST(repeated_characters)
 	end();
 }
 
-/* Parameters behind the 16th, which the emulator would store over its own memory, whatever the
+/* Parameters after the 15th, which the emulator would store over its own memory, whatever the
  * sequence begins with; those before them count. */
 TEST(more_parameters_than_the_emulator_has_places_for)
 {
@@ -148,7 +148,7 @@ TEST(more_parameters_than_the_emulator_has_places_for)
 			feed_bytes(n % 3 ? ";7" : ":5", 2);
 		feed("m\033[m");
 	}
-	feed("\033[H\033[2J\033[0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;31;32mred\033[m");
+	feed("\033[H\033[2J\033[0;0;0;0;0;0;0;0;0;0;0;0;0;0;31;32mred\033[m");
 	output_line(output, 0, &line);
 	CHECK_STR(line.text, "red");
 	CHECK_INT(line.run[0].style.fore, 1);
@@ -270,14 +270,18 @@ TEST(smaller_window)
 	end();
 }
 
-/* In the middle of a sequence: it has no effect, and is not shown. */
+/* In the middle of a sequence. */
 TEST(other_window_in_a_sequence)
 {
+	struct term_line line;
+
 	begin();
 	feed("a\033[3");
 	output_resize(output, 4, 10);
-	feed("1mb\033[1mc");
-	CHECK_STR(line_text(output, 0), "abc");
+	feed("1mb\033[mc");
+	output_line(output, 0, &line);
+	CHECK_STR(line.text, "abc");
+	CHECK_INT(line.run[1].style.fore, 1);
 	end();
 }
 
