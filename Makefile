@@ -458,6 +458,7 @@ help:
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            what heaptop costs beside other recorders (T=PATTERN, BENCH_ROUNDS=5, QUICK=1)'
 	@echo 'make bench-programs   how many times the time of some 80 real programs it takes (T=PATTERN, BENCH_ROUNDS=5)'
+	@echo 'make bench-against    the recorder beside OLD=FILE, the libheaptop.so of another tree (T=PATTERN, BENCH_ROUNDS=5)'
 	@echo 'make bench-readme     the tables of the last make bench, into tests/bench/README.md and README.md (T: of make bench T=...)'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
 	@echo 'make pictures         README.md and the manual show the screen as it is now'

@@ -61,7 +61,7 @@ $(BENCH)/live_table: $(SHM_PLAIN)
 
 TEST_EXTRA += $(BENCH_BUILT)
 
-.PHONY: bench bench-programs bench-readme bench-instructions bench-attach
+.PHONY: bench bench-programs bench-readme bench-instructions bench-attach bench-against
 bench: all $(BENCH_BUILT) $(BENCH)/stacks-wide $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
 		$(if $(filter 1,$(QUICK)),--quick) \
@@ -71,6 +71,10 @@ bench: all $(BENCH_BUILT) $(BENCH)/stacks-wide $(B)/tests/targets/many_sites
 bench-programs: all $(BENCH)/usage
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench-programs.json' \
 		--only '^slowdown: .*($(T))'
+
+# The same rows with the library OLD, of another tree, and with this one.
+bench-against: all $(BENCH_BUILT) $(BENCH)/stacks-wide
+	$(Q)B='$(B)' tests/bench/against.py --rounds $(BENCH_ROUNDS) $(if $(T),--only '$(T)') '$(OLD)'
 
 # What attaching to a running program costs.
 bench-attach: all $(BENCH)/attach_pairs $(FAULT_TARGETS)
