@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Holds the characters and sequences of a terminal's output back until they are complete
- * (sequence_guard.h). Controls inside of a sequence take effect at once. Source: ECMA-48.
+ * (sequence_guard.h). Controls inside of a sequence that is not a string take effect at once.
+ * Source: ECMA-48.
  */
 #include "src/target/sequence_guard.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "src/util/text.h"
 
@@ -18,10 +21,10 @@
 #define DEL	0x7f
 #define REPEAT	'b'
 #define RESTORE '8' /* after ESC: the cursor is where it was saved */
-#define UNKNOWN '?' /* for what is not a character, as in text_clean */
+#define UNKNOWN '?' /* for what is not a character */
 /* Has no effect except to bring the cursor back onto the screen. */
 #define NOTHING "\033[0n"
-/* Combining characters after one other: more are not shown. */
+/* Combining characters after another: a cell of the emulator shows no more. */
 #define MARKS_MOST 5u
 /* Before what a program wants to know: its state. */
 #define QUESTION "\033P$q"
@@ -82,24 +85,59 @@ static bool is_wide_mark(uint32_t code)
 	return (code >= 0x302a && code <= 0x302f) || code == 0x3099 || code == 0x309a;
 }
 
-/* Whether the character is drawn. Controls, joiners and the like would be shown as marks. */
-static bool is_drawn(struct sequence_guard *g, const char *character, uint32_t code)
+/* Cells, or -1, whatever the locale is: libvterm has no locale. */
+static int width_of(uint32_t code)
+{
+	static locale_t utf8;
+	locale_t former;
+	int width;
+
+	if (!utf8)
+		utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	former = uselocale(utf8);
+	width = wcwidth((wchar_t)code);
+	uselocale(former);
+	return width;
+}
+
+/* What libvterm adds to the cell before it: with libc's, those that are no combining ones there. */
+static bool is_mark(uint32_t code)
+{
+	return width_of(code) == 0 || (code >= 0x600 && code <= 0x603) || code == 0x6dd ||
+	       code == 0x6de || code == 0x70f || code == 0x1734;
+}
+
+/* A character that has no picture, or that turns the text around: as many blanks. */
+static size_t blank_give(uint32_t code, char *out)
+{
+	int width = width_of(code);
+	size_t n = width > 0 ? (size_t)width : 0;
+
+	memset(out, ' ', n);
+	return n;
+}
+
+static size_t whole_give(struct sequence_guard *g, const char *character, size_t n, char *out)
 {
 	char clean[sizeof("1234")];
-	size_t n = text_clean(clean, sizeof(clean), character, strlen(character));
+	uint32_t code;
 
-	if (n < 2 || is_wide_mark(code))
-		return false;
-	g->marks = text_cells(character) == 0 ? g->marks + 1 : 0;
-	return g->marks <= MARKS_MOST;
+	if (n < 2 || text_decode(character, n, &code) != n) {
+		g->marks = 0;
+		return give(out, UNKNOWN);
+	}
+	if (text_clean(clean, sizeof(clean), character, n) != n)
+		return blank_give(code, out);
+	if (is_wide_mark(code))
+		return 0;
+	g->marks = is_mark(code) ? g->marks + 1 : 0;
+	return g->marks <= MARKS_MOST ? give_text(out, character, n) : 0;
 }
 
 /* The byte is one of a character that is not of ASCII. */
 static size_t character_pass(struct sequence_guard *g, unsigned char c, char *out)
 {
-	char character[sizeof("1234")] = "";
 	size_t n;
-	uint32_t code;
 
 	hold(g, c);
 	n = g->held_bytes;
@@ -107,10 +145,7 @@ static size_t character_pass(struct sequence_guard *g, unsigned char c, char *ou
 	if (n < character_bytes((unsigned char)g->held[0]))
 		return 0;
 	g->held_bytes = 0;
-	if (n < 2 || n >= sizeof(character) || text_decode(g->held, n, &code) != n)
-		return give(out, UNKNOWN);
-	memcpy(character, g->held, n);
-	return is_drawn(g, character, code) ? give_text(out, character, n) : 0;
+	return whole_give(g, g->held, n, out);
 }
 
 static size_t text_pass(struct sequence_guard *g, unsigned char c, char *out)
@@ -290,14 +325,17 @@ static size_t string_pass(struct sequence_guard *g, unsigned char c, char *out)
 /* ---- both ---- */
 
 /* What is held is cut off by another sequence, or by a byte that is not part of it. */
-static size_t cut_off(struct sequence_guard *g, char *out)
+static size_t cut_off(struct sequence_guard *g, unsigned char c, char *out)
 {
 	bool is_character = g->state == SEQUENCE_TEXT && g->held_bytes > 0;
 
-	if (g->state == SEQUENCE_STRING)
+	if (g->state == SEQUENCE_STRING && c == ESC)
 		return string_end(g, out);
 	state_begin(g, SEQUENCE_TEXT);
-	return is_character ? give(out, UNKNOWN) : 0;
+	if (!is_character)
+		return 0;
+	g->marks = 0;
+	return give(out, UNKNOWN);
 }
 
 static bool is_cut_off(const struct sequence_guard *g, unsigned char c)
@@ -317,7 +355,7 @@ size_t sequence_guard_pass(struct sequence_guard *g, char byte, char out[SEQUENC
 	g->repeat = 0;
 	if (c == NUL || c == DEL) /* padding, wherever it stands */
 		return 0;
-	n = is_cut_off(g, c) ? cut_off(g, out) : 0;
+	n = is_cut_off(g, c) ? cut_off(g, c, out) : 0;
 	if (c == CANCEL || c == SUB)
 		return n;
 	if (c == ESC) {

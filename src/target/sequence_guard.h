@@ -30,8 +30,8 @@ enum sequence_state {
 };
 
 #define SEQUENCE_PARAMETERS_MOST 15u
-#define SEQUENCE_VALUE_MOST	 9999u
-#define SEQUENCE_HELD_MOST	 96u
+#define SEQUENCE_VALUE_MOST	 999999u
+#define SEQUENCE_HELD_MOST	 128u
 #define SEQUENCE_PASS_MOST	 (SEQUENCE_HELD_MOST + 8)
 
 struct sequence_guard {

@@ -336,9 +336,9 @@ void terminal_resize(struct terminal *t, int rows, int cols)
 	VTermPos at;
 
 	size_set(t, rows, cols);
-	if (t->rows == former_rows && t->cols == former_cols)
-		return;
 	vterm_set_size(t->vterm, t->rows, t->cols);
+	if (t->rows >= former_rows && t->cols >= former_cols)
+		return;
 	vterm_state_get_cursorpos(vterm_obtain_state(t->vterm), &at);
 	snprintf(again, sizeof(again), "\033[r\033[s\033[%d;%dH", within(at.row, t->rows) + 1,
 		within(at.col, t->cols) + 1);

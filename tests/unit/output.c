@@ -120,7 +120,7 @@ TEST(byte_by_byte)
 	end();
 }
 
-/* "Repeat the last character", of which the emulator never returns where that has no width. */
+/* "Repeat the last character", from which the emulator never returns where that has no width. */
 TEST(repeated_characters)
 {
 	begin();
