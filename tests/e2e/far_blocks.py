@@ -78,12 +78,24 @@ def before_exec():
             return 0
         return len([name for name in names if re.search(r"/heaptop(-[0-9]|.far-)[^/]*$", name)])
 
+    def frames(recording, number):
+        """Waits for that many, each of which is written after its tick."""
+        sizes = set()
+
+        def look():
+            if os.path.exists(recording):
+                sizes.add(os.path.getsize(recording))
+            return len(sizes - {0}) > number  # the first one is of what stands before them
+        wait_for(look, "%d frames" % number)
+
     def threads(*where):
-        path = os.path.join(scratch, "exec.json")
+        path, recording = os.path.join(scratch, "exec.json"), os.path.join(scratch, "exec%d.rec" % len(where))
         with Program() as p, open(path, "w", encoding="utf-8") as out:
-            viewer = subprocess.Popen([HEAPTOP, "--no-config", "-d", "0.1", "--report", "--format", "json", *where, "-a", p.pid],
+            viewer = subprocess.Popen([HEAPTOP, "--no-config", "-d", "0.1", "--report", "--format", "json",
+                                       "--record", recording, *where, "-a", p.pid],
                                       stdout=out, stderr=subprocess.PIPE, env=environment(), text=True)
-            wait_for(lambda: images(viewer.pid) == 1, "the viewer")
+            frames(recording, 2)  # before that, it may find the next image alone
+            check_equal(images(viewer.pid), 1, "images")
             p.ask(b"i")
             check_equal(p.process.stdout.readline(), b"ready\n", "the next image")
             wait_for(lambda: images(viewer.pid) == 2, "the viewer's next image")
