@@ -230,7 +230,9 @@ static struct live_wants wants_of(
 static bool is_due(const struct live_walk *v, const struct live_walk_of *of,
 	const struct snapshot *s, const struct live_wants *w)
 {
-	if (v->failed && clock_monotonic_ns() < v->due_ns)
+	bool was_last = v->plan.wants.ended;
+
+	if (v->failed && clock_monotonic_ns() < v->due_ns && (was_last || !w->ended))
 		return false;
 	return (w->ended && !v->is_last && (asked(w) || w->retention)) ||
 	       (w->ages && !v->ages.known) || (w->alive && !v->alive.known) ||

@@ -160,6 +160,37 @@ TEST(a_walk_that_is_refused)
 	end();
 }
 
+/* The last walk does not wait because of one before the end; it is not asked for at each tick,
+ * though. */
+TEST(a_walk_that_is_refused_before_the_end)
+{
+	begin();
+	threads_want(true);
+	w.agent.takes = 0;
+	w.agent.refuses = true;
+	CHECK_INT(alive_now(), 0);
+	CHECK_INT(alive_now(), 0);
+	CHECK_INT(w.agent.begun, 1);
+	of.ended = true;
+	for (unsigned i = 0; i < 5; i++)
+		CHECK_INT(alive_now(), 0);
+	CHECK_INT(w.agent.begun, 2);
+	w.agent.refuses = false;
+	w.live_walk.due_ns = 0;
+	CHECK(alive_now() > 0);
+	threads_want(false);
+	end();
+	begin();
+	threads_want(true);
+	w.agent.refuses = true;
+	CHECK_INT(alive_now(), 0);
+	w.agent.refuses = false;
+	of.ended = true;
+	CHECK(alive_now() > 0);
+	threads_want(false);
+	end();
+}
+
 /* There, the view is of the next image then. */
 TEST(an_image_that_exec_has_replaced)
 {
@@ -197,6 +228,7 @@ int main(void)
 	RUN(a_mark_while_an_agent_walks);
 	RUN(a_mark_at_each_tick);
 	RUN(a_walk_that_is_refused);
+	RUN(a_walk_that_is_refused_before_the_end);
 	RUN(an_image_that_exec_has_replaced);
 	return check_end();
 }
