@@ -4,11 +4,13 @@
 numbers themselves are not checked."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 
+from places import LIBRARY
 from table import BEGIN, END
 
 ROWS = "blocks: 1,000 live|live table|stacks: 1,000 cyclic|programs: C[+][+]|leaks: 10 MB|slowdown: jq$"
@@ -16,8 +18,8 @@ OLD = "before\n%s\nold\n%s\nbetween\n%s\nkept\n%s\nafter\n"
 ONE, OTHER = BEGIN % "programs", BEGIN % "viewer"
 
 
-def bench(*arguments):
-    return subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench.py"), *arguments],
+def bench(*arguments, program="bench.py"):
+    return subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), program), *arguments],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200, check=False)
 
 
@@ -29,6 +31,21 @@ def numbers_come(folder):
     if len(lines) != 6:
         return "6 rows wanted, these came: %s" % done.stdout
     return "; ".join("wider than 100 columns: " + line for line in lines if len(line) > 100)
+
+
+AGAINST = "same stack, depth 5$|blocks: 1,000 live|stacks: 1,000 cyclic|storms: fork$|programs: C[+][+]"
+
+
+def another_library_is_measured_beside_this_one(folder):
+    done = bench("--rounds", "1", "--only", AGAINST, LIBRARY, program="against.py")
+    lines = [line.split("|") for line in done.stdout.splitlines() if re.match(r"\| (pairs|blocks|stacks|storms|programs):", line)]
+    if done.returncode or done.stderr or len(lines) != 5:
+        return "status %d, %s, 5 rows wanted: %s" % (done.returncode, done.stderr, done.stdout)
+    bad = [cells[1] for cells in lines if not all(re.search("[0-9]", cell) for cell in cells[3:7])]
+    if bad:
+        return "rows without numbers: %s" % bad
+    done = bench(os.path.join(folder, "none.so"), program="against.py")
+    return "" if done.returncode == 2 and "cannot be read" in done.stderr else "no error for a missing library: " + done.stderr
 
 
 def tables_go_into(folder, place):
@@ -76,7 +93,8 @@ def nothing_stays_when_it_is_ended(_):
 def main():
     failed = False
     with tempfile.TemporaryDirectory(prefix="heaptop-bench-") as folder:
-        for test in (numbers_come, tables_go_into_a_file, one_table_goes_into_a_file, nothing_stays_when_it_is_ended):
+        for test in (numbers_come, tables_go_into_a_file, one_table_goes_into_a_file,
+                     another_library_is_measured_beside_this_one, nothing_stays_when_it_is_ended):
             why = test(folder)
             failed |= bool(why)
             print("%s - bench: %s%s" % ("not ok" if why else "ok", test.__name__.replace("_", " "),
