@@ -79,11 +79,14 @@ static void exit_reap(struct trace_stop *s, struct trace_thread *t)
 		waitpid(t->tid, NULL, __WALL | WNOHANG);
 }
 
-static void registers_read(const struct trace_stop *s, struct trace_thread *t)
+/* False: it does not stand any more, since it was killed: it goes to its end. */
+static bool registers_read(const struct trace_stop *s, struct trace_thread *t)
 {
 	struct iovec io = { .iov_len = VECTORS_MAX };
 
-	(void)trace_registers_read(t->tid, &t->regs, &t->system);
+	errno = 0;
+	if (!trace_registers_read(t->tid, &t->regs, &t->system) && errno == ESRCH)
+		return false;
 	trace_restart_note(t, s->pid);
 	t->now = t->regs;
 	if (!t->vectors)
@@ -94,6 +97,7 @@ static void registers_read(const struct trace_stop *s, struct trace_thread *t)
 	if (t->vectors && (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &io) == 0 ||
 				  ptrace(PTRACE_GETREGSET, t->tid, NT_PRFPREG, &io) == 0))
 		t->vector_bytes = io.iov_len;
+	return true;
 }
 
 /* Whether a seized thread has stopped or ended. */
@@ -117,12 +121,13 @@ void trace_stop_poll(struct trace_stop *s, struct trace_thread *t)
 	}
 	if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid || !WIFSTOPPED(status))
 		return;
+	if (!registers_read(s, t))
+		return; /* its next stop, if it has one, is that of its end */
 	t->state = TRACE_THREAD_STOPPED;
 	t->event = status >> 16;
 	/* It stopped before taking a signal, which it gets when it is resumed. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	t->held = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
-	registers_read(s, t);
 }
 
 size_t trace_stop_running(const struct trace_stop *s)

@@ -5,6 +5,8 @@ $(B)/tests/unit/preload_symbols: private VIEW_LIBS += -rdynamic -Wl,--hash-style
 $(B)/tests/unit/read_clock: private LDFLAGS_ALL += -Wl,--wrap=pread,--wrap=mmap
 # A viewer that seldom runs.
 $(B)/tests/unit/trace_remote: private LDFLAGS_ALL += -Wl,--wrap=waitid,--wrap=clock_monotonic_ns
+# A program that ends while a viewer resumes one of its threads.
+$(B)/tests/unit/leak_exit_stop: private LDFLAGS_ALL += -Wl,--wrap=ptrace
 # A program that ends while a viewer is at its account.
 $(B)/tests/unit/session: private LDFLAGS_ALL += -Wl,--wrap=process_figures_read
 # Counts what it reads.

@@ -221,12 +221,27 @@ static int leave_await(struct leaving *l, struct leak_progress *progress)
 	}
 }
 
-/* A thread that was killed just as it was resumed after another stop did not stop at its end. */
-static void missed_note(struct trace_stop *s)
+/*
+ * Threads that have ended. One may have been killed between another stop and our resuming it: the
+ * kernel had it go on to its end, and there it was resumed. It has run nothing since that stop, so
+ * its registers are those of its end.
+ */
+static void ended_note(struct trace_stop *s)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->thread[i].state == TRACE_THREAD_GONE && !s->thread[i].leaving)
-			s->thread[i].state = TRACE_THREAD_UNSEIZED;
+	for (size_t i = 0; i < s->count; i++) {
+		struct trace_thread *t = &s->thread[i];
+
+		if (at_exit(t) || !is_dead(s, t))
+			continue;
+		if (t->state == TRACE_THREAD_RUNS)
+			trace_stop_poll(s, t); /* reaps it */
+		if (t->leaving)
+			t->state = TRACE_THREAD_GONE;
+		else if (trace_registers_stack(&t->regs) != 0)
+			t->state = TRACE_THREAD_STOPPED;
+		else
+			t->state = TRACE_THREAD_UNSEIZED; /* it never stopped */
+	}
 }
 
 int leak_exit_stop(struct trace_stop *s, void (*go)(void *ctx), void *ctx,
@@ -245,7 +260,7 @@ int leak_exit_stop(struct trace_stop *s, void (*go)(void *ctx), void *ctx,
 	go(ctx);
 	rc = leave_await(&l, progress);
 	if (rc == 0) {
-		missed_note(s);
+		ended_note(s);
 		*last = last_of(s);
 	}
 	return rc;
@@ -261,6 +276,9 @@ uint64_t leak_exit_stop_first_stack(const struct trace_stop *s)
 
 	if (tid == 0 || trace_stop_state(s, s->pid) != 'Z')
 		return 0;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].tid == s->pid && s->thread[i].state == TRACE_THREAD_STOPPED)
+			return 0; /* it was killed, together with all others */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
 	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return 0;
