@@ -140,6 +140,22 @@ size_t trace_stop_running(const struct trace_stop *s)
 	return running;
 }
 
+/* What kills one of its threads kills them all. */
+bool trace_stop_stands(const struct trace_stop *s)
+{
+	unsigned long message;
+	bool stopped = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->thread[i].state != TRACE_THREAD_STOPPED)
+			continue;
+		stopped = true;
+		if (ptrace(PTRACE_GETEVENTMSG, s->thread[i].tid, NULL, &message) == 0)
+			return true;
+	}
+	return !stopped;
+}
+
 /* As in /proc/PID/task/TID/stat; 'X': there is no such thread. */
 char trace_stop_state(const struct trace_stop *s, pid_t tid)
 {

@@ -62,6 +62,9 @@ int trace_stop_add(struct trace_stop *s, pid_t tid);
 char trace_stop_state(const struct trace_stop *s, pid_t tid);
 /* The thread pointer of a stopped thread; 0: unknown on this architecture. */
 uint64_t trace_stop_thread_pointer(const struct trace_thread *t);
+/* Whether the process stands as it was stopped. If not, it has been killed since then, and what was
+ * read of its memory may be missing. */
+bool trace_stop_stands(const struct trace_stop *s);
 /* The number of threads that did not stop. */
 size_t trace_stop_running(const struct trace_stop *s);
 /* Resumes all threads but one for good, as far as they have stopped: to be called again while some

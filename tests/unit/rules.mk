@@ -7,6 +7,8 @@ $(B)/tests/unit/read_clock: private LDFLAGS_ALL += -Wl,--wrap=pread,--wrap=mmap
 $(B)/tests/unit/trace_remote: private LDFLAGS_ALL += -Wl,--wrap=waitid,--wrap=clock_monotonic_ns
 # A program that ends while a viewer resumes one of its threads.
 $(B)/tests/unit/leak_exit_stop: private LDFLAGS_ALL += -Wl,--wrap=ptrace
+# A program that is killed while its memory is read.
+$(B)/tests/unit/leak_killed: private LDFLAGS_ALL += -Wl,--wrap=process_vm_readv
 # A program that ends while a viewer is at its account.
 $(B)/tests/unit/session: private LDFLAGS_ALL += -Wl,--wrap=process_figures_read
 # Counts what it reads.

@@ -116,7 +116,7 @@ int leak_access_detach(struct leak_access *a)
 
 bool leak_access_hold(struct leak_access *a, struct trace_stop *out)
 {
-	if (!a->last)
+	if (!a->last || !trace_stop_stands(&a->stop))
 		return false;
 	*out = a->stop;
 	a->stop = (struct trace_stop){ 0 };

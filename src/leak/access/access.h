@@ -23,10 +23,12 @@ int leak_access_open(struct leak_access *a);
 int leak_access_detach(struct leak_access *a);
 /*
  * The process stays stopped, at its last instant, after leak_access_release, and is the caller's to
- * release (trace_stop_release), on this thread. False: it is not at its last instant.
+ * release (trace_stop_release), on this thread. False: it is not at its last instant, or was killed
+ * there.
  */
 bool leak_access_hold(struct leak_access *a, struct trace_stop *out);
-/* Lets the process go, and ends a copy. 0, or -ENOMEM: the copy ended before it was read. */
+/* Lets the process go, and ends a copy. 0; what was read is not whole: -ENOMEM if the copy ended,
+ * -ESRCH, with a message, if the process was killed. */
 int leak_access_release(struct leak_access *a);
 /* Closes the memory of the instant. */
 void leak_access_reset(struct leak_access *a);

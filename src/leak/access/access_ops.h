@@ -40,7 +40,8 @@ struct leak_access_ops {
 	int (*open)(struct leak_access *a);
 	/* The caller has read the live table: lets the process go on, if this way can. */
 	int (*detach)(struct leak_access *a);
-	/* All has been read: lets the process go on. -ENOMEM: what was read is not whole. */
+	/* All has been read: lets the process go on. What was read is not whole: -ENOMEM; -ESRCH
+	 * if it was killed meanwhile. */
 	int (*release)(struct leak_access *a);
 	/* At the end of the scan: takes back what the program was asked for. */
 	void (*close)(struct leak_access *a);

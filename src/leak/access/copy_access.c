@@ -122,15 +122,15 @@ static int copy_detach(struct leak_access *a)
 static int copy_release(struct leak_access *a)
 {
 	struct leak_access_copy *c = &a->copy;
+	int rc = leak_stop_access_release(a);
 
-	leak_stop_access_release(a);
 	if (c->process.pid != 0) {
 		c->lost |= c->used && !leak_forked_copy_alive(&c->process);
 		c->lost |= leak_headroom_unwatch(&c->headroom);
 		a->report->copy_left = !leak_forked_copy_end(&c->process);
 	}
 	leak_uncopied_free(&c->uncopied);
-	return c->lost ? -ENOMEM : 0;
+	return c->lost ? -ENOMEM : rc;
 }
 
 const struct leak_access_ops leak_copy_access = {

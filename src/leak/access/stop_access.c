@@ -57,6 +57,17 @@ int leak_stop_access_take(struct leak_access *a)
 
 /* ---- the memory ---- */
 
+/* `rc`, unless the process has been killed: -ESRCH then, with a message. What is read of it from
+ * then on is nothing, without an error. */
+static int unless_killed(struct leak_access *a, int rc)
+{
+	if (a->stop.detached || trace_stop_stands(&a->stop))
+		return rc;
+	snprintf(a->message, TRACE_MESSAGE_MAX,
+		"process %d was killed before all of its memory was read", (int)a->pid);
+	return -ESRCH;
+}
+
 static int mapping_open(struct leak_access *a)
 {
 	int rc;
@@ -64,7 +75,9 @@ static int mapping_open(struct leak_access *a)
 	leak_space_close(&a->space);
 	rc = leak_space_open(&a->space, a->pid);
 	a->space.progress = a->progress;
-	return rc == 0 ? leak_access_ops_image_check(a) : rc;
+	if (rc == 0)
+		rc = leak_access_ops_image_check(a);
+	return rc == 0 ? 0 : unless_killed(a, rc);
 }
 
 /* Threads that end cannot be resumed. */
@@ -104,11 +117,13 @@ int leak_stop_access_detach(struct leak_access *a)
 
 int leak_stop_access_release(struct leak_access *a)
 {
+	int rc = unless_killed(a, 0);
+
 	trace_stop_release(&a->stop);
 	if (!a->report->copied)
 		a->report->stop_ns = clock_monotonic_ns() - a->start_ns;
 	a->report->copy_left = false;
-	return 0;
+	return rc;
 }
 
 const struct leak_access_ops leak_stop_access = {
