@@ -38,6 +38,11 @@ def stat(path):
         return f.read().rpartition(")")[2].split()
 
 
+def old_enough(pid):
+    """Whether a process began more than a second ago: one that is younger is waited for in any case."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) > 1.1 + int(stat("/proc/%d/stat" % pid)[19]) / TICKS_PER_S
+
+
 def wants_processor(pid):
     with contextlib.suppress(OSError):
         return any(stat("/proc/%d/task/%s/stat" % (pid, thread))[0] == "R"

@@ -51,11 +51,11 @@ static uint64_t doubles(struct read_segment *s)
 /* As a viewer does that has seen no thread inside malloc: what is born from then on is known. */
 static void settle(struct read_segment *s)
 {
-	uint64_t next_ns = clock_monotonic_ns() + (3ull << HT_TICK_SHIFT);
+	uint64_t now_ns = clock_monotonic_ns();
 	void *volatile p;
 
-	CHECK_INT(read_before_settle(s, clock_monotonic_ns()), 0);
-	while (clock_monotonic_ns() < next_ns) {
+	CHECK_INT(read_before_settle(s, now_ns), 0);
+	while (clock_monotonic_ns() < now_ns + (3ull << HT_TICK_SHIFT)) {
 		p = malloc(8);
 		free(p);
 	}

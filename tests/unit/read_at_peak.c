@@ -129,16 +129,19 @@ TEST(hostile)
 
 static bool stop;
 
-/* Maxima are 7 above a multiple of 1000. After each, much happens below it. */
+/* Maxima are 7 above a multiple of 1000, whenever this thread is interrupted. After each, much
+ * happens below it. */
 static void *work(void *arg)
 {
 	struct counter_freed noise = { .size = 7 }, large = { .size = 1000 };
 
 	for (uint64_t i = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++) {
 		if (i % 20000 == 0) {
-			counter_alloc(&made.s, &made.owner, 1 + i / 20000 % 2, 1000);
 			counter_alloc(&made.s, &made.owner, 3, 7);
+			counter_alloc(&made.s, &made.owner, 1 + i / 20000 % 2, 1000);
+			counter_free(&made.s, &made.owner, 1, &large);
 			counter_free(&made.s, &made.owner, 3, &noise);
+			counter_alloc(&made.s, &made.owner, 1, 1000);
 		}
 		counter_free(&made.s, &made.owner, 1, &large);
 		counter_alloc(&made.s, &made.owner, 3, 7);

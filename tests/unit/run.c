@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include "src/run/failure.h"
 #include "src/run/run.h"
+#include "tests/unit/exec_fixture.h"
 #include "tests/unit/launch_fixture.h"
 #include "tests/unit/segment_fixture.h"
 
@@ -278,21 +279,7 @@ TEST(cannot_attach)
 /* A child that waits; nothing of it is recorded. */
 static pid_t child_start(void)
 {
-	int started[2];
-	char byte;
-	pid_t pid;
-
-	CHECK_INT(pipe2(started, O_CLOEXEC), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl("/bin/sleep", "sleep", "300", (char *)NULL);
-		_exit(1);
-	}
-	close(started[1]);
-	CHECK_INT(read(started[0], &byte, 1), 0); /* exec closes it */
-	close(started[0]);
-	return pid;
+	return exec_start("/bin/sleep", (char *[]){ (char[]){ "sleep" }, (char[]){ "300" }, NULL });
 }
 
 /* What /proc has is shown of a process that is not attached to, and nothing of ours stays. */

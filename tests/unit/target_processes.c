@@ -9,11 +9,12 @@
 #include "src/target/processes.h"
 #include "src/target/start_command.h"
 #include "tests/check.h"
+#include "tests/unit/exec_fixture.h"
 
 static struct target_process found[PROCESSES_LIST_MAX];
 
-/* A child that waits: under the name `comm`, or as the program `path`. Returns once it is that. */
-static pid_t start_at(const char *comm, const char *path, char *const *argv)
+/* A child that waits under the name `comm`. */
+static pid_t named_start(const char *comm)
 {
 	int ready[2];
 	char byte;
@@ -24,23 +25,20 @@ static pid_t start_at(const char *comm, const char *path, char *const *argv)
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (comm)
-			prctl(PR_SET_NAME, comm);
-		else
-			execv(path, argv);
+		prctl(PR_SET_NAME, comm);
 		if (write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}
 	close(ready[1]);
-	CHECK_INT(read(ready[0], &byte, 1), comm ? 1 : 0); /* exec closes it */
+	CHECK_INT(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	return pid;
 }
 
-static pid_t start(const char *comm, char *const *argv)
+static pid_t sleep_start(char *const *argv)
 {
-	return start_at(comm, "/bin/sleep", argv);
+	return exec_start("/bin/sleep", argv);
 }
 
 static void stop(pid_t pid)
@@ -64,7 +62,7 @@ static const struct target_process *by_name(const char *name, pid_t pid)
 
 TEST(names)
 {
-	pid_t pid = start(NULL, ARGV(WORD("nightjar: worker"), WORD("300")));
+	pid_t pid = sleep_start(ARGV(WORD("nightjar: worker"), WORD("300")));
 	char exe[4096];
 
 	CHECK(by_name("nightjar", pid) && by_name("nightjar: worker", pid));
@@ -79,7 +77,7 @@ TEST(names)
 /* The kernel keeps 15 bytes. */
 TEST(a_long_name)
 {
-	pid_t pid = start("a-name-of-many-bytes", NULL);
+	pid_t pid = named_start("a-name-of-many-bytes");
 	const struct target_process *p = by_name("a-name-of-many-bytes", pid);
 
 	CHECK(p && p->ppid == getpid() && p->uid == getuid() && p->rss_bytes > 0 && !p->recorded);
@@ -91,7 +89,7 @@ TEST(a_long_name)
 /* Without a name: all, by pid, but ourselves. */
 TEST(all)
 {
-	pid_t pid = start("one-of-many", NULL);
+	pid_t pid = named_start("one-of-many");
 	ssize_t n = target_processes(NULL, found, PROCESSES_LIST_MAX);
 	bool has = false;
 
@@ -172,20 +170,20 @@ static const char *command_of(pid_t pid)
 TEST(how_to_start_it)
 {
 	char exe[4096], want[4200];
-	pid_t pid = start_at(NULL, "/bin/sh",
-		ARGV(WORD("/bin/sh"), WORD("-c"), WORD("kill -STOP $$"), WORD("")));
+	pid_t pid = exec_start(
+		"/bin/sh", ARGV(WORD("/bin/sh"), WORD("-c"), WORD("kill -STOP $$"), WORD("")));
 
 	CHECK(realpath("/bin/sleep", exe));
 	CHECK_STR(command_of(pid), "heaptop -- /bin/sh -c 'kill -STOP $$' ''");
 	stop(pid);
-	pid = start(NULL, ARGV(WORD("sleep"), WORD("300")));
+	pid = sleep_start(ARGV(WORD("sleep"), WORD("300")));
 	CHECK_STR(command_of(pid), "heaptop -- sleep 300");
 	stop(pid);
-	pid = start(NULL, ARGV(WORD("/bin/sleep"), WORD("300")));
+	pid = sleep_start(ARGV(WORD("/bin/sleep"), WORD("300")));
 	CHECK_STR(command_of(pid), "heaptop -- /bin/sleep 300");
 	stop(pid);
 	/* A name that leads nowhere; one that is no command line any more. */
-	pid = start(NULL, ARGV(WORD("-sl"), WORD("300")));
+	pid = sleep_start(ARGV(WORD("-sl"), WORD("300")));
 	snprintf(want, sizeof(want), "heaptop -- %s 300", exe);
 	CHECK_STR(command_of(pid), want);
 	stop(pid);
@@ -233,10 +231,10 @@ TEST(a_program_of_several_names)
 		folder);
 	CHECK_INT(system(make), 0);
 	snprintf(server, sizeof(server), "%s/server", folder);
-	pid = start_at(NULL, server, ARGV(WORD("server"), WORD("300")));
+	pid = exec_start(server, ARGV(WORD("server"), WORD("300")));
 	CHECK_STR(command_of(pid), "heaptop -- server 300");
 	stop(pid);
-	pid = start_at(NULL, server, ARGV(WORD("server of 300"), WORD("300")));
+	pid = exec_start(server, ARGV(WORD("server of 300"), WORD("300")));
 	snprintf(want, sizeof(want), "heaptop -- %s 300", server);
 	CHECK_STR(command_of(pid), want);
 	stop(pid);
@@ -247,7 +245,7 @@ TEST(a_program_of_several_names)
 TEST(a_command_that_does_not_fit)
 {
 	char small[20];
-	pid_t pid = start(NULL, ARGV(WORD("sleep"), WORD("300"), WORD("0000000000000000000")));
+	pid_t pid = sleep_start(ARGV(WORD("sleep"), WORD("300"), WORD("0000000000000000000")));
 
 	CHECK_INT(start_command(pid, small, sizeof(small)), -E2BIG);
 	stop(pid);

@@ -18,6 +18,7 @@
 #include "src/target/target.h"
 #include "src/util/clock.h"
 #include "tests/check.h"
+#include "tests/unit/exec_fixture.h"
 
 #define NOBODY	  65534
 #define LIST_MAX  32
@@ -420,29 +421,9 @@ TEST(clean_keeps_what_is_used)
 	empty_directory();
 }
 
-/*
- * A plain program to look at: a cat whose input never ends while we live. The second pipe is closed
- * by its exec, which tells that it has become cat.
- */
 static pid_t child_start(void)
 {
-	int in[2], running[2];
-	char byte;
-	pid_t pid;
-
-	CHECK_INT(pipe2(in, O_CLOEXEC), 0);
-	CHECK_INT(pipe2(running, O_CLOEXEC), 0);
-	pid = fork();
-	if (pid == 0) {
-		dup2(in[0], STDIN_FILENO);
-		execlp("cat", "cat", (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(running[1]);
-	CHECK_INT(read(running[0], &byte, 1), 0);
-	close(running[0]);
-	return pid;
+	return exec_start("/bin/sleep", (char *[]){ (char[]){ "sleep" }, (char[]){ "300" }, NULL });
 }
 
 static void child_end(pid_t pid)
