@@ -315,7 +315,7 @@ def fail_on_run():
     for condition, status in (("peak>4k", 1), ("peak>64M", 0), ("allocs>100", 1), ("allocs>1e6", 0), ("live>4340", 0),
                               ("live>4339", 1), ("site-live>2999", 1), ("site-live>3000", 0),
                               ("site-allocs>99", 1), ("temporary>99", 1)):
-        for options in ([["-o", "/dev/null"]] if condition != "site-live>2999" else [["-b", "-n", "1"]]):
+        for options in ([["-o", "/dev/null"]] if condition != "site-live>2999" else [["-b", "-n", "1", "-d", "60"]]):
             done = run([HEAPTOP, "--fail-on", condition, *options, "--", program])
             check_equal(done.returncode, status, "status with %s %s: %s" % (condition, options, done.stderr.decode()))
             check_equal(done.stderr.count(b"because of --fail-on: " + condition.encode() + b": "), status,

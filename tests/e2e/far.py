@@ -313,16 +313,14 @@ def images():
         viewer = subprocess.Popen([HEAPTOP, "--no-config", *VIA, "-a", p.pid, "-b", "-d", "0.2"],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
         try:
-            for _ in range(2):  # one image after another
+            viewer.stdout.readline()  # it has the first image
+            for block, size in ((b"m", "4.9k"), (b"n", "5.9k")):  # one image after another
                 p.ask(b"i")
                 check_equal(p.process.stdout.readline(), b"ready\n", "the next image")
-                for line in viewer.stdout:
-                    if "next_image" in line:
-                        break
-                p.ask(b"m")
+                p.ask(block)
                 check_equal(p.process.stdout.readline(), b"done\n", "the next image")
                 for line in viewer.stdout:
-                    if "keep_far" in line and "4.9k" in line:
+                    if "keep_far" in line and size in line:
                         break
                 else:
                     check(False, "the new image's block never came: %s" % viewer.stderr.read())

@@ -33,7 +33,7 @@ def shown():
         return re.findall(r"([0-9]+)% of  +([0-9.k]+)", played("Enter\n:until s old\n", *where))
 
     def threads(*where):
-        text = played("Tab\nTab\nTab\n:until of 3 threads\n", *where)
+        text = played("Tab\nTab\nTab\n:until LIVE: its blocks\n", *where)
         lines = [line for line in text.split("\n") if re.search(r" +(leaks|\(ended\))$", line)]
         return [(line[1:16].split(), line.split()[-1]) for line in lines]
 
@@ -54,8 +54,8 @@ def killed():
     with Program() as p:
         path = os.path.join(scratch, "keys")
         with open(path, "w", encoding="ascii") as f:
-            f.write(":size 100x40\n:until LIVE\nTab\nTab\nTab\n:until 102.\n:save-display %s\n:until 107.\n"
-                    ":wait 3\n:save-display -\n" % now)
+            f.write(":size 100x40\n:until LIVE\nTab\nTab\nTab\n:until > 102.5k\n:save-display %s\n"
+                    ":until > 107.4k\n:save-display -\n" % now)
         with subprocess.Popen([HEAPTOP, "--no-config", "-d", "0.2", "--script", path, *VIA, "-a", p.pid],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True) as viewer:
             wait_for(lambda: os.path.exists(now), "the first walk")
@@ -95,7 +95,7 @@ def before_exec():
                                        "--record", recording, *where, "-a", p.pid],
                                       stdout=out, stderr=subprocess.PIPE, env=environment(), text=True)
             frames(recording, 2)  # before that, it may find the next image alone
-            check_equal(images(viewer.pid), 1, "images")
+            wait_for(lambda: images(viewer.pid) == 1, "one image")
             p.ask(b"i")
             check_equal(p.process.stdout.readline(), b"ready\n", "the next image")
             wait_for(lambda: images(viewer.pid) == 2, "the viewer's next image")

@@ -34,7 +34,7 @@ def equal():
         check(near["failed"] is None and near["live_bytes"] > 0, str(near))
         for name in sorted(set(near) | set(far)):
             check_equal(far.get(name), near.get(name), name)
-        keys = "F8\n:until MAPPING\n"
+        keys = "F8\n:until map_pool\n"
         near, far = played(keys, "-a", str(p.pid)), played(keys, *VIA, "-a", str(p.pid))
         check("brk heap" in far and "files" in far, far)
         check_equal(rows_of(far), rows_of(near), "rows of the map")

@@ -30,7 +30,10 @@ __attribute__((noinline)) void *keep_child(int n)
 }
 int main(int argc, char **argv)
 {
+	int has_block[2];
 	char c;
+	if (pipe(has_block) != 0)
+		return 1;
 	for (int i = 0; i < 100; i++)
 		held[i] = keep_far(1000 + i);
 	if (write(1, "ready\\n", 6) != 6)
@@ -45,8 +48,13 @@ int main(int argc, char **argv)
 				held[1] = keep_child(70000);
 				if (fork() == 0)
 					held[2] = keep_child(5000);
-				pause();
+				if (write(has_block[1], "", 1) == 1)
+					pause();
+				return 1;
 			}
+			for (int i = 0; i < 2; i++)
+				if (read(has_block[0], &c, 1) != 1)
+					return 1;
 		} else if (c == 'i' || c == 'u') {
 			if (c == 'u')
 				unsetenv("LD_PRELOAD");

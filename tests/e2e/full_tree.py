@@ -87,7 +87,7 @@ def text():
                preexec=small)
     for words in (b"notice    no room for more than ", b"allocations are counted at a caller", b"at (deeper calls not kept)"):
         check(words in done.stdout, "not there: %r" % words)
-    done = run([HEAPTOP, "-b", "-n", "1", "--", PROGRAM, str(STACKS), "3", "1"], preexec=small)
+    done = run([HEAPTOP, "-b", "-n", "1", "-d", "60", "--", PROGRAM, str(STACKS), "3", "1"], preexec=small)
     check(b"no room for more than " in done.stdout, "no notice: %r" % done.stdout[:300])
 
 

@@ -172,6 +172,12 @@ def cgroup_file(path, name):
     return next(f for f in (os.path.join(path, n) for n in NAMES[name]) if os.path.exists(f))
 
 
+def removed(path):
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
+    return not os.path.exists(path)
+
+
 @contextlib.contextmanager
 def cgroup(kind, limit=None):
     """A cgroup for one program, where that may be made."""
@@ -186,7 +192,7 @@ def cgroup(kind, limit=None):
                 f.write(str(limit))
         yield path
     finally:
-        os.rmdir(path)
+        wait_for(lambda: removed(path), "the cgroup's last process is gone")
 
 
 def joined(path, command):

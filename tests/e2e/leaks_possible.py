@@ -5,6 +5,7 @@ dot, no more are possible than memcheck says, which GLib informs of its pointers
 terminal are scanned while they wait for a key: nothing is lost, and our own rules leave at most half of
 what memcheck's alone do; memcheck itself is not run on them."""
 
+import contextlib
 import fcntl
 import glob
 import json
@@ -67,9 +68,10 @@ for how in ("always-malloc", ""):
 
 # ---- on a terminal ----
 
-PROGRAMS = {  # name -> command, keys, and whether perl runs in it then
-    "irssi": (["irssi", "--home=" + os.path.join(scratch, "irssi")], b"/script exec use POSIX; 1\r", True),
-    "emacs-nox": (["emacs-nox", "-nw", "-Q"], b"words\r", False),
+PROGRAMS = {  # name -> command, keys, what it shows when it has done what they ask, and whether perl runs in it then
+    "irssi": (["irssi", "--home=" + os.path.join(scratch, "irssi")],
+              b"/script exec use POSIX; Irssi::print(q(perl).q(loaded))\r", b"perlloaded", True),
+    "emacs-nox": (["emacs-nox", "-nw", "-Q"], b"words\r", b"", False),
 }
 
 
@@ -82,14 +84,16 @@ class OnTerminal:
                                         stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
                                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(slave)
-        self.keys = keys
+        self.keys, self.seen = keys, b""
         self.pid = self.process.pid
         self.reader = threading.Thread(target=self.read)
 
     def read(self):
         try:
-            while os.read(self.master, 65536):
-                if self.keys:
+            while drawn := os.read(self.master, 65536):
+                if not self.keys:
+                    self.seen += drawn
+                else:
                     os.write(self.master, self.keys)
                     self.keys = None
         except OSError:
@@ -120,7 +124,8 @@ def waits(pid):
     """Whether all its threads wait, and so it has nothing more to draw."""
     states = []
     for path in glob.glob("/proc/%d/task/*/stat" % pid):
-        with open(path, encoding="utf-8", errors="replace") as f:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                open(path, encoding="utf-8", errors="replace") as f:
             states.append(f.read().rpartition(")")[2].split()[0])
     return all(s == "S" for s in states)
 
@@ -130,12 +135,12 @@ def has_operators(leaks):
 
 
 def terminal_case(name):
-    command, keys, has_perl = PROGRAMS[name]
+    command, keys, answer, has_perl = PROGRAMS[name]
     need(command[0])
     program = OnTerminal(command, keys)
     with program as pid:
         wait_for(lambda: glob.glob(os.path.join(segments, "heaptop-%d-*" % pid)), "a segment", 60)
-        wait_for(lambda: program.keys is None and waits(pid), "its end of drawing", 60)
+        wait_for(lambda: program.keys is None and answer in program.seen and waits(pid), "its end of drawing", 60)
         if has_perl:
             wait_for(lambda: waits(pid) and has_operators(scan(pid)), "perl's operators", 60)
         leaks = scan(pid)

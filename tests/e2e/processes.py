@@ -46,6 +46,22 @@ def shot(name):
     return wait_for(read, "the shot " + name)
 
 
+def is_asleep(pid):
+    with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+        return f.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def shots(name, count):
+    """What has a script save so many shots, one after the other, of which one is wanted that is taken after something."""
+    return "".join(":wait 2\n:save-display %s\n" % path_of(name + str(i)) for i in range(count))
+
+
+def next_shot(name, count):
+    """The first that is taken from now on."""
+    taken = sum(os.path.exists(path_of(name + str(i))) for i in range(count))
+    return shot(name + str(taken + 1))
+
+
 def fifo(name):
     if os.path.exists(path_of(name)):
         os.unlink(path_of(name))
@@ -88,6 +104,9 @@ def kill_all(viewer):
     viewer.wait()
 
 
+THERE = 20  # shots of the child
+
+
 @case("a child is shown as another viewer sees it; the parent, which became another program, exactly")
 def there_and_back():
     parent, child, truth = fifo("parent"), fifo("child"), path_of("truth")
@@ -95,13 +114,14 @@ def there_and_back():
     os.symlink(target("truth_apis"), program)
     shell = "cat %s & cat %s; exec env TRUTH=%s %s" % (child, parent, truth, program)
     viewer = start(
-        "p\n:until ─ cat %s\n/\n:type /^cat.*child$/\nEnter Enter\n:until now shown\n:wait 3\n"
-        ":save-display %s\np\n:until truth_apis\n:until exit 0\ng g j Enter\n"
+        "p\n:until ─ cat %s\n/\n:type /^cat.*child$/\nEnter Enter\n:until now shown\n%s"
+        "p\n:until truth_apis\n:until exit 0\ng g j Enter\n"
         ":until exited 0\n\\\n:type function:site_strdup\nEnter\n:until truth_apis.c\nEnter\n"
-        ":save-display -\n" % (child, path_of("there")), ["--", "sh", "-c", shell])
+        ":save-display -\n" % (child, shots("there", THERE)), ["--", "sh", "-c", shell])
     try:
-        screen = shot("there")
-        pid = int(re.search(r"pid (\d+)", screen).group(1))
+        pid = int(re.search(r"pid (\d+)", shot("there0")).group(1))
+        wait_for(lambda: is_asleep(pid), "the child to come to rest")
+        screen = next_shot("there", THERE)
         check(open("/proc/%d/cmdline" % pid, encoding="utf-8").read() == "cat\0%s\0" % child,
               "the child's screen is of %d: %s" % (pid, screen))
         seen = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
@@ -167,12 +187,7 @@ def seen_of(pid):
     return seen["process"]["command"][0], seen["totals"]["live_bytes"], len(heap_sites(seen))
 
 
-def is_asleep(pid):
-    with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
-        return f.read().rsplit(")", 1)[1].split()[0] == "S"
-
-
-SUMS = 200  # shots of the sum, of which one after the processes have come to rest is wanted
+SUMS = 200  # shots of the sum
 
 
 def sum_at_rest(rows):
@@ -181,8 +196,7 @@ def sum_at_rest(rows):
     check_equal(len(pids), 3, "the processes: " + rows)
     wait_for(lambda: all(map(is_asleep, pids)), "the processes to come to rest")
     seen = [seen_of(pid) for pid in pids]
-    taken = sum(os.path.exists(path_of("sum%d" % i)) for i in range(SUMS))
-    return seen, shot("sum%d" % (taken + 1))
+    return seen, next_shot("sum", SUMS)
 
 
 @case("all processes as one: the sums are those of each, and call sites of one program are one")
@@ -190,7 +204,7 @@ def summed():
     gate = fifo("gate")
     two = "cat %s & cat %s & wait" % (gate, gate)
     viewer = start("p\n:until launch: 3\n:save-display %s\ng g Enter\n:until all 3 processes\n" % path_of("list")
-                   + "".join(":wait 2\n:save-display %s\n" % path_of("sum%d" % i) for i in range(SUMS)), ["--", "sh", "-c", two])
+                   + shots("sum", SUMS), ["--", "sh", "-c", two])
     try:
         seen, screen = sum_at_rest(shot("list"))
         total_bytes = sum(live for _, live, _ in seen)
@@ -329,9 +343,10 @@ def unrecorded():
     # The first two are forked and recorded until they call exec; the last is a recorded child of one that is not.
     shell = ("%s %s & env -u LD_PRELOAD cat %s & env -u LD_PRELOAD sh -c 'LD_PRELOAD=%s cat %s; :' & cat %s; wait" %
              (static, gate, gate, LIBRARY, gate, gate))
-    viewer = start("p\n:until : statically linked\n:until 3 recorded processes, 3 not recorded\n:save-display %s\n"
+    viewer = start("p\n:until : statically linked\n:until cat %s: without LD_PRELOAD\n:until └─ cat\n"
+                   ":until 3 recorded processes, 3 not recorded\n:save-display %s\n"
                    "/\n:type /^[^ ]*still /\nEnter Enter\n:until is not recorded: statically linked\n:save-display -\n"
-                   % path_of("seen"), ["--", "sh", "-c", shell])
+                   % (gate, path_of("seen")), ["--", "sh", "-c", shell])
     try:
         screen = shot("seen")
         rows = [line for line in screen.split("\n") if re.search(r" (running|no data) ", line)]

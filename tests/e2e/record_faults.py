@@ -19,6 +19,7 @@ IN_FLIGHT = 64  # events of threads that have counted for the program, and not y
 KINDS = ("--record", "--record-events")
 FILE = os.path.join(scratch, "file")
 ROUNDS = 1000 if "SOAK" in os.environ else 10
+THREADS = 4  # that event_threads makes
 DISKS = 50 if "SOAK" in os.environ else 0  # of each kind
 CHILDREN = 200
 CROWD = 100
@@ -295,8 +296,8 @@ def said_empty(done):
     return done.returncode == 125 and done.stderr.count(b"\n") == 1 and not done.stdout
 
 
-def killed_once(kind, dice):
-    """Kills recorder or program at a random moment. Returns whether the file says anything."""
+def killed_once(kind, which, dice):
+    """Kills recorder (0) or program (1) at a random moment. Returns whether the file says anything."""
     fresh()
     options = ["--lossless"] if kind == "--record-events" and dice.random() < 0.5 else []
     with subprocess.Popen([HEAPTOP, kind, FILE, "-d", "0.1", *options, "--report", "-o", "/dev/null", "--",
@@ -304,7 +305,7 @@ def killed_once(kind, dice):
                           stderr=subprocess.DEVNULL) as viewer:
         program = wait_for(lambda: program_of(viewer.pid), "the program")
         time.sleep(dice.random() * 0.3)  # any moment is right
-        victim = dice.choice((viewer.pid, program))
+        victim = (viewer.pid, program)[which]
         os.kill(victim, signal.SIGKILL)
         if victim == viewer.pid:
             viewer.wait(60)
@@ -325,11 +326,12 @@ def killed_once(kind, dice):
 
 
 def program_of(viewer):
-    """The program that a viewer launched, once it is that."""
+    """The program that a viewer launched, once it has all its threads: it has been recorded for long then."""
     try:
         with open("/proc/%d/task/%d/children" % (viewer, viewer), encoding="ascii") as f:
             for pid in f.read().split():
-                if os.path.basename(os.readlink("/proc/%s/exe" % pid)) == "event_threads":
+                if os.path.basename(os.readlink("/proc/%s/exe" % pid)) == "event_threads" and \
+                        len(os.listdir("/proc/%s/task" % pid)) == 1 + THREADS:
                     return int(pid)
     except OSError:
         pass
@@ -340,7 +342,7 @@ def program_of(viewer):
 def kills():
     dice, opened = random.Random(), 0
     for i in range(ROUNDS):
-        opened += killed_once(KINDS[i % 2], dice)
+        opened += killed_once(KINDS[i % 2], i // 2 % 2, dice)
         run([HEAPTOP, "--clean"])
     check(opened >= ROUNDS // 3, "only %d of %d files say anything" % (opened, ROUNDS))
     print("# %d of %d files said something" % (opened, ROUNDS))

@@ -15,7 +15,7 @@ import zlib
 
 from rows import deadline, fault_target, rounds
 from proving import B, HEAPTOP, check, check_equal, environment, run, scratch, wait_for
-from sides import seen
+from sides import seen_at_rest
 
 TOOL = os.environ.get("ATTACH", "").split()
 OURS = re.compile(r"heaptop")
@@ -233,13 +233,13 @@ class Same:
 
     def __init__(self, pid, steady=True, of=lambda name: True):
         self.pid, self.steady, self.of = pid, steady, of
-        self.image, self.seen = image(pid, of), seen(pid) if steady else None
+        self.image, self.seen = image(pid, of), seen_at_rest(pid) if steady else None
 
     def check(self):
         check_image(self.image, self.pid, self.of)
         check_nothing_left(self.pid)
         if self.steady:
-            check_equal(seen(self.pid), self.seen, "how the program stands")
+            check_equal(seen_at_rest(self.pid, self.seen), self.seen, "how the program stands")
 
 
 def cycles(program, often, **how):

@@ -255,11 +255,6 @@ def attach_at_start():
     check_equal(segment_files(), [], "segments left")
 
 
-def old_enough(pid):
-    """Whether a process began more than a second ago: one that is younger is waited for in any case."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) > 1.1 + int(deadline.stat("/proc/%d/stat" % pid)[19]) / deadline.TICKS_PER_S
-
-
 @contextlib.contextmanager
 def slow_starts(count):
     """So many programs that have not come to their exec: pid, and the line by which a shell lets one go on and
@@ -268,7 +263,7 @@ def slow_starts(count):
     begun = [subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)]
     lets_go = "echo >/proc/%d/fd/%d && read word </proc/%d/fd/%d && [ $word = ready ]"
     for process in begun:
-        wait_for(lambda: deadline.stat("/proc/%d/stat" % process.pid)[0] == "D" and old_enough(process.pid), "it waits in vfork")
+        wait_for(lambda: deadline.stat("/proc/%d/stat" % process.pid)[0] == "D" and deadline.old_enough(process.pid), "it waits in vfork")
     yield [(p.pid, lets_go % (os.getpid(), p.stdin.fileno(), os.getpid(), p.stdout.fileno())) for p in begun]
     for process in begun:
         process.communicate()
@@ -281,7 +276,7 @@ def attach_to_slow_start():
     clear_segments()
     with slow_starts(times(12, 60)) as programs:
         with held([target("crash"), "wait"], "plain", says=b"ready\n") as refused:
-            wait_for(lambda: old_enough(refused.pid), "a second")
+            wait_for(lambda: deadline.old_enough(refused.pid), "a second")
             done, calls = injected([HEAPTOP, "--mark", str(refused.pid), "here"], call="openat")
             check_equal(done.returncode, 125, "status of --mark of one without the library")
         for back, (pid, line) in enumerate(programs):

@@ -3,6 +3,7 @@
 """Group E of the fault matrix, hostile neighbours: broken segments, names that others have taken, and
 names that are not fit for a terminal."""
 
+import contextlib
 import json
 import os
 import pty
@@ -13,6 +14,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import time
 
 from rows import deadline, fault_target, row, run_rows, times
 from proving import (HEAPTOP, LIBRARY, check, check_equal, environment, run, scratch, segment_files,
@@ -242,20 +244,23 @@ def names_are_cleaned():
             process.stdin.close()
 
 
-def screen_of(command):
-    """What the screen writes to its terminal while it shows a program, after its first frames."""
+def screen_of(command, word):
+    """What the screen writes to its terminal while it shows a program, until that word is on it and to its end."""
     master, slave = pty.openpty()
-    process = subprocess.Popen([HEAPTOP, "-d", "0.1", "-n", "5", "--", *command], stdin=slave, stdout=slave,
-                               stderr=slave, env=environment(TERM="xterm-256color"), start_new_session=True)
+    process = subprocess.Popen([HEAPTOP, "-d", "0.1", "--", *command], stdin=slave, stdout=slave, stderr=slave,
+                               env=environment(TERM="xterm-256color", EVIL_WAIT="1"), start_new_session=True)
     os.close(slave)
-    seen = b""
-    while process.poll() is None or select.select([master], [], [], 0)[0]:
-        if select.select([master], [], [], 0.1)[0]:
-            try:
+    seen, asked, until = b"", False, time.monotonic() + 60
+    with contextlib.suppress(OSError):  # all that had the terminal are gone
+        while time.monotonic() < until:
+            if select.select([master], [], [], deadline.LOOK_S)[0]:
                 seen += os.read(master, 65536)
-            except OSError:
-                break
-    process.wait(timeout=20)
+            if word in seen and not asked:
+                asked = True
+                os.write(master, b"qt")
+    if not asked:
+        process.kill()
+    process.wait(timeout=60)
     os.close(master)
     return seen
 
@@ -266,7 +271,7 @@ SEQUENCES = re.compile(rb"\x1b(?:\]11;\?\x1b\\|\[[0-9;?>]*[A-Za-z]|\([B0]|[=>78M
 
 @row("E13a", "such names on the screen, on a terminal")
 def screen_is_clean():
-    seen = screen_of(evil_program())
+    seen = screen_of(evil_program(), b"evil")
     check(b"evil" in seen, "the program is not on the screen: %r" % seen[-300:])
     check_fit(SEQUENCES.sub(b"", seen), "the screen")
     for part in (b"\x1b]52", b"\x1b[31mred", b"\x1bP", b"\x1b[2J\n"):

@@ -306,6 +306,7 @@ def refused_unprovable():
                             ("attach_computes", "never", "malloc")):
         with running(name, how) as program:
             program.goes_on()
+            wait_for(lambda p=program.pid: deadline.old_enough(p), "a second")
             same = Same(program.pid)
             for _ in range(times(1, 20)):
                 refused(program.pid, "--attach-timeout", "1", says=says)
@@ -341,6 +342,7 @@ def stack_unknown():
     for how, says in (("callback", "perhaps called by libc"), ("handler", "perhaps in a signal handler"), ("within", "could be used")):
         with running("attach_raw", how) as program:
             program.goes_on()
+            wait_for(lambda p=program.pid: deadline.old_enough(p), "a second")
             same = Same(program.pid)
             refused(program.pid, "--attach-timeout", "1", says=says)
             program.goes_on()

@@ -55,7 +55,7 @@ def at_rest(pid):
     try:
         lines = sorted("%s %s\n" % (executable(p), sorted(seen(p).items())) for p in deadline.family(pid))
         return "".join(lines).encode() if all(map(asleep, deadline.family(pid))) else b""
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return b""
 
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import subprocess
+import time
 
 from rows import deadline, fault_tool
 from proving import (HEAPTOP, LIBRARY, ROOT, Failure, check, check_equal, environment, report, run,
@@ -88,6 +89,16 @@ def seen(pid):
         with contextlib.suppress(OSError):
             state["fd " + fd] = os.readlink("/proc/%d/fd/%s" % (pid, fd)).split(":[")[0]
     return state
+
+
+def seen_at_rest(pid, want=None):
+    """The same of one that changes it for a moment, between two waits: seen twice; and as `want`, if that comes."""
+    for _ in range(50):
+        now = seen(pid)
+        time.sleep(0.05)
+        if seen(pid) == now and want in (None, now):
+            break
+    return now
 
 
 class Held:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Call sites of two functions, one of which a viewer ignores: left_out*. It allocates from both,
- * waits until the viewer has said so in the segment, then allocates from stacks that are known and
- * from new ones. Prints by how many sites that made the segment grow, and the live bytes of
- * left_out. "fork": a child does the second. "again": waits for the end of its input, and until the
- * viewer has taken its word back, and then prints how many sites new stacks make.
+ * waits until the viewer has said so of all of them in the segment, then allocates from stacks that
+ * are known and from new ones. Prints by how many sites that made the segment grow, and the live
+ * bytes of left_out. "fork": a child does the second. "again": waits for the end of its input, and
+ * until the viewer has taken its word back, and then prints how many sites new stacks make.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,11 +18,12 @@
 
 #include "shm/layout.h"
 
-#define KNOWN	30u /* stacks of the first phase, */
-#define STACKS	60u /* of the second, known and new, */
-#define LAST	90u /* and of the third */
-#define EACH	8u
-#define SETTLED 64u /* events after which a thread has read what viewers ask for */
+#define KNOWN	 30u /* stacks of the first phase, */
+#define STACKS	 60u /* of the second, known and new, */
+#define LAST	 90u /* and of the third */
+#define EACH	 8u
+#define LEFT_OUT 2u /* functions that are ignored, each at one site of a stack */
+#define SETTLED	 64u /* events after which a thread has read what viewers ask for */
 
 #define NOINLINE __attribute__((noinline))
 #define KEEP()	 __asm__ volatile("" ::: "memory")
@@ -123,11 +124,25 @@ static uint32_t word(size_t offset)
 
 #define WORD(name) word(offsetof(struct ht_header, name))
 
-static void round_await(uint32_t before)
+/* How many sites are marked. */
+static unsigned marked(void)
+{
+	size_t at = offsetof(struct ht_header, region[HT_REGION_SITES].offset);
+	size_t sites = (size_t)(word(at) | (uint64_t)word(at + 4) << 32);
+	unsigned n = 0;
+
+	for (uint32_t i = 0, count = WORD(sites); i < count; i++)
+		n += word(sites + i * sizeof(struct ht_site) + offsetof(struct ht_site, ignored)) !=
+		     0;
+	return n;
+}
+
+/* Waits until a viewer has said something else than `before`, and has marked so many sites. */
+static void round_await(uint32_t before, unsigned sites)
 {
 	const struct timespec pause = { 0, 5000000 };
 
-	while (WORD(ignore_round) == before)
+	while (WORD(ignore_round) == before || marked() < sites)
 		nanosleep(&pause, NULL);
 	for (unsigned i = 0; i < SETTLED; i++)
 		free(keep(1));
@@ -149,7 +164,7 @@ static void again(void)
 	fflush(stdout);
 	while (getchar() != EOF)
 		;
-	round_await(round);
+	round_await(round, 0);
 	printf("again %u\n", phase(2, LAST));
 }
 
@@ -161,7 +176,7 @@ int main(int argc, char **argv)
 	int status;
 
 	phase(0, KNOWN);
-	round_await(0);
+	round_await(0, LEFT_OUT * KNOWN);
 	if (!strcmp(how, "fork")) {
 		if (fork() > 0)
 			return wait(&status) < 0 || status != 0;
