@@ -6,6 +6,11 @@
  * wait, one beside or after the other. A thread does not rely on that alone: it gives up when its
  * own ring was not read for HT_RING_WAIT_NS, and then waits no more until it is.
  *
+ * Time in which nobody ran is not the viewer's: a machine that stood still for a second has let
+ * each grant expire, and whoever runs first then is not to conclude that the viewer has gone. So a
+ * nap counts as at most twice what was asked for, and each thread waits GRACE_NS of naps beyond
+ * the grant, once.
+ *
  * Naps by a futex, as exit_wait.c: the call that a program hardly forbids itself.
  */
 #include "preload/event_wait.h"
@@ -26,11 +31,14 @@
 #define NAP_MOST    1000000u /* ns: naps double up to this */
 #define RECHECK	    (HT_RING_EVENTS / 8) /* events written before a viewer's request is noticed */
 #define ROOM_WANTED (HT_RING_EVENTS / 4) /* events to be read before the writer goes on */
+#define GRACE_NS    50000000u
+#define STALL_NS    2000000000u /* the longest time that nobody runs, after a grant */
 
 struct waiting {
 	struct ht_thread *thread;
 	uint64_t tail; /* when last read */
-	uint64_t since_ns; /* when it last moved */
+	uint64_t checked_ns; /* when was looked last */
+	uint64_t idle_ns, late_ns; /* waited since the tail moved; since the grant expired */
 	uint64_t nap_ns;
 };
 
@@ -42,7 +50,7 @@ static bool has_room(const struct waiting *w, uint64_t head)
 /* Whether this thread may wait here. */
 static bool may_wait(const struct recorder *r, uint64_t tail, uint64_t now)
 {
-	return ht_load_relaxed_64(&state_segment.header->events_wait) > now && r->ring &&
+	return ht_load_relaxed_64(&state_segment.header->events_wait) + STALL_NS > now && r->ring &&
 	       tail + 1 != r->ring_forsaken && state_pid() == state_segment.header->pid &&
 	       !unwind_cfi_in_handler(state_thread.busy & ~(uintptr_t)1);
 }
@@ -61,13 +69,17 @@ static void nap(struct waiting *w)
 static bool is_patient(struct waiting *w)
 {
 	uint64_t tail = ht_load_relaxed_64(&w->thread->ring_tail), now = clock_monotonic();
+	uint64_t spent = now - w->checked_ns, most = 2 * w->nap_ns;
 
-	if (tail != w->tail) {
-		w->tail = tail;
-		w->since_ns = now;
-	}
-	return now - w->since_ns < HT_RING_WAIT_NS &&
-	       now < ht_load_relaxed_64(&state_segment.header->events_wait);
+	w->checked_ns = now;
+	if (spent > most)
+		spent = most;
+	w->idle_ns = tail == w->tail ? w->idle_ns + spent : 0;
+	w->tail = tail;
+	w->late_ns = now < ht_load_relaxed_64(&state_segment.header->events_wait)
+			     ? 0
+			     : w->late_ns + spent;
+	return w->idle_ns < HT_RING_WAIT_NS && w->late_ns < GRACE_NS;
 }
 
 static void wait_for_room(struct waiting *w, uint64_t head)
@@ -84,7 +96,9 @@ static void wait_for_room(struct waiting *w, uint64_t head)
 static void wait_counted(struct recorder *r, uint64_t head, uint64_t tail, uint64_t now)
 {
 	struct ht_header *h = state_segment.header;
-	struct waiting w = { r->thread, tail, now, NAP_LEAST };
+	struct waiting w = {
+		.thread = r->thread, .tail = tail, .checked_ns = now, .nap_ns = NAP_LEAST
+	};
 
 	wait_for_room(&w, head);
 	ht_add_relaxed_64(&h->events_waits, 1);

@@ -315,6 +315,41 @@ def reader_stopped():
     check_equal(rep["totals"]["lost_events"], int(lost.group(1)), "lost events in the report")
 
 
+def asleep(pid):
+    with open("/proc/%d/stat" % pid, encoding="ascii") as f:
+        return f.read().rpartition(")")[2].split()[0] == "S"
+
+
+def stood_still(file):
+    """Heaptop and a program that waits for it are stopped for longer than it may wait, and go on. Whether it waited
+    when it was stopped, and what heaptop said."""
+    with subprocess.Popen([HEAPTOP, "--record-events", file, "--lossless", "--report", "-o", path("report"), "--",
+                           target("malloc_loop"), "0.5"], env=environment(), stderr=subprocess.PIPE) as process:
+        wait_until(lambda: allocs_in(file) > 1000, "events in the file")
+        with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
+            program = int(f.read().split()[0])
+        begin = time.monotonic()
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: asleep(program), "the program waits")
+        os.kill(program, signal.SIGSTOP)
+        waited = time.monotonic() - begin < 0.4
+        time.sleep(0.7)  # more than it waits, and less than after that
+        os.kill(program, signal.SIGCONT)
+        process.send_signal(signal.SIGCONT)
+        return waited, process.communicate()[1]
+
+
+@case("a machine that stands still for longer than a program waits loses no events")
+def all_stopped():
+    for _ in range(10):
+        file = path("events")
+        waited, errors = stood_still(file)
+        if waited:
+            break
+    check(waited and b"lost" not in errors, errors.decode())
+    check_equal(replay(file)["totals"]["lost_events"], 0, "lost events in the report")
+
+
 @case("--trace: a line for each allocation at a site")
 def trace():
     with subprocess.Popen([target("event_threads"), "100000", "300"], stdout=subprocess.DEVNULL,
