@@ -8,8 +8,8 @@
  *
  * Time in which nobody ran is not the viewer's: a machine that stood still for a second has let
  * each grant expire, and whoever runs first then is not to conclude that the viewer has gone. So a
- * nap counts as at most twice what was asked for, and each thread waits GRACE_NS of naps beyond
- * the grant, once.
+ * nap counts as at most twice what was asked for, and threads wait GRACE_NS of naps beyond a
+ * grant; once one has done so in vain, none waits beyond that grant any more.
  *
  * Naps by a futex, as exit_wait.c: the call that a program hardly forbids itself.
  */
@@ -32,15 +32,28 @@
 #define RECHECK	    (HT_RING_EVENTS / 8) /* events written before a viewer's request is noticed */
 #define ROOM_WANTED (HT_RING_EVENTS / 4) /* events to be read before the writer goes on */
 #define GRACE_NS    50000000u
-#define STALL_NS    2000000000u /* the longest time that nobody runs, after a grant */
+#define STALL_NS    2000000000u /* after the end of a grant: a thread may still begin to wait */
 
 struct waiting {
 	struct ht_thread *thread;
 	uint64_t tail; /* when last read */
-	uint64_t checked_ns; /* when was looked last */
-	uint64_t idle_ns, late_ns; /* waited since the tail moved; since the grant expired */
-	uint64_t nap_ns;
+	uint64_t grant; /* header.events_wait when last read */
+	uint64_t checked_ns; /* when that was */
+	uint64_t idle_ns, late_ns; /* time waited: since the tail moved; since the grant expired */
+	uint64_t nap_ns, napped_ns; /* to ask for next; asked for last */
 };
+
+/* The grant beyond which a thread has waited in vain. */
+static uint64_t grant_forsaken;
+
+/* Whether a viewer grants time, or could not yet renew what it granted. */
+static bool is_granted(uint64_t now)
+{
+	uint64_t grant = ht_load_relaxed_64(&state_segment.header->events_wait);
+
+	return grant > now || (grant != 0 && grant + STALL_NS > now &&
+				      grant != ht_load_relaxed_64(&grant_forsaken));
+}
 
 static bool has_room(const struct waiting *w, uint64_t head)
 {
@@ -50,8 +63,8 @@ static bool has_room(const struct waiting *w, uint64_t head)
 /* Whether this thread may wait here. */
 static bool may_wait(const struct recorder *r, uint64_t tail, uint64_t now)
 {
-	return ht_load_relaxed_64(&state_segment.header->events_wait) + STALL_NS > now && r->ring &&
-	       tail + 1 != r->ring_forsaken && state_pid() == state_segment.header->pid &&
+	return is_granted(now) && r->ring && tail + 1 != r->ring_forsaken &&
+	       state_pid() == state_segment.header->pid &&
 	       !unwind_cfi_in_handler(state_thread.busy & ~(uintptr_t)1);
 }
 
@@ -61,25 +74,25 @@ static void nap(struct waiting *w)
 	const struct timespec t = { .tv_nsec = (long)w->nap_ns };
 
 	syscall(SYS_futex, &never_woken, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+	w->napped_ns = w->nap_ns;
 	if (w->nap_ns < NAP_MOST)
 		w->nap_ns *= 2;
 }
 
-/* Whether to go on waiting. */
+/* Whether to go on waiting. Not after a viewer has taken its grant back: 0. */
 static bool is_patient(struct waiting *w)
 {
 	uint64_t tail = ht_load_relaxed_64(&w->thread->ring_tail), now = clock_monotonic();
-	uint64_t spent = now - w->checked_ns, most = 2 * w->nap_ns;
+	uint64_t spent = now - w->checked_ns, most = 2 * w->napped_ns;
 
 	w->checked_ns = now;
 	if (spent > most)
 		spent = most;
 	w->idle_ns = tail == w->tail ? w->idle_ns + spent : 0;
 	w->tail = tail;
-	w->late_ns = now < ht_load_relaxed_64(&state_segment.header->events_wait)
-			     ? 0
-			     : w->late_ns + spent;
-	return w->idle_ns < HT_RING_WAIT_NS && w->late_ns < GRACE_NS;
+	w->grant = ht_load_relaxed_64(&state_segment.header->events_wait);
+	w->late_ns = now < w->grant ? 0 : w->late_ns + spent;
+	return w->grant != 0 && w->idle_ns < HT_RING_WAIT_NS && w->late_ns < GRACE_NS;
 }
 
 static void wait_for_room(struct waiting *w, uint64_t head)
@@ -105,6 +118,8 @@ static void wait_counted(struct recorder *r, uint64_t head, uint64_t tail, uint6
 	ht_add_relaxed_64(&h->events_waited_ns, clock_monotonic() - now);
 	if (!has_room(&w, head))
 		r->ring_forsaken = w.tail + 1;
+	if (w.late_ns >= GRACE_NS)
+		ht_store_relaxed_64(&grant_forsaken, w.grant);
 }
 
 uint64_t event_wait(struct recorder *r)

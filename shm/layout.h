@@ -160,9 +160,9 @@
  * Waiting: one viewer at a time may request that no event is overwritten before it was read. It
  * publishes how far it has read a ring in ht_thread.ring_tail, and renews header.events_wait, the
  * time until which threads may wait for it, only as long as it makes progress. A thread whose
- * ring is full waits until shortly after then, or without progress for at most HT_RING_WAIT_NS of
- * its own naps, and then overwrites. A thread in a signal handler, a vfork child and slot 0 never
- * wait.
+ * ring is full waits until shortly after then, or without progress for at most HT_RING_WAIT_NS,
+ * counted in its own naps, and then overwrites. A thread in a signal handler, a vfork child and
+ * slot 0 never wait.
  *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and

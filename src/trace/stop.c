@@ -79,7 +79,7 @@ static void exit_reap(struct trace_stop *s, struct trace_thread *t)
 		waitpid(t->tid, NULL, __WALL | WNOHANG);
 }
 
-/* False: it does not stand any more, since it was killed: it goes to its end. */
+/* False: it is no longer stopped; it was killed, and is on its way to its end. */
 static bool registers_read(const struct trace_stop *s, struct trace_thread *t)
 {
 	struct iovec io = { .iov_len = VECTORS_MAX };

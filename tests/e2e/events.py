@@ -333,7 +333,7 @@ def stood_still(file):
         wait_until(lambda: asleep(program), "the program waits")
         os.kill(program, signal.SIGSTOP)
         waited = time.monotonic() - begin < 0.4
-        time.sleep(0.7)  # more than it waits, and less than after that
+        time.sleep(0.7)  # longer than a viewer's grant, and shorter than the time after it
         os.kill(program, signal.SIGCONT)
         process.send_signal(signal.SIGCONT)
         return waited, process.communicate()[1]

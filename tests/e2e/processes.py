@@ -52,12 +52,12 @@ def is_asleep(pid):
 
 
 def shots(name, count):
-    """What has a script save so many shots, one after the other, of which one is wanted that is taken after something."""
+    """Lines of a script that save so many shots in a row; next_shot picks one that is taken after something."""
     return "".join(":wait 2\n:save-display %s\n" % path_of(name + str(i)) for i in range(count))
 
 
 def next_shot(name, count):
-    """The first that is taken from now on."""
+    """The first shot that is certainly taken from now on."""
     taken = sum(os.path.exists(path_of(name + str(i))) for i in range(count))
     return shot(name + str(taken + 1))
 

@@ -149,7 +149,7 @@ static const struct trace_thread *thread_of(const struct trace_stop *s, pid_t ti
 	return NULL;
 }
 
-/* The process is `what`; it has two threads at its end, one of which is caught. */
+/* The process is `what`; it has two threads at its end, one of which is the caught one. */
 static void end_of(void (*what)(void), size_t threads)
 {
 	char message[TRACE_MESSAGE_MAX];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A program that is killed while a stopped process's memory is read: nothing it points to any more.
- */
+/* A program that is killed while its memory is read: from then on it seems to point to nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

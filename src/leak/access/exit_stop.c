@@ -223,8 +223,8 @@ static int leave_await(struct leaving *l, struct leak_progress *progress)
 
 /*
  * Threads that have ended. One may have been killed between another stop and our resuming it: the
- * kernel had it go on to its end, and there it was resumed. It has run nothing since that stop, so
- * its registers are those of its end.
+ * kernel had it go on to its end, and our resumption came when it had stopped there. It has run
+ * nothing since that stop, so its registers are those of its end.
  */
 static void ended_note(struct trace_stop *s)
 {

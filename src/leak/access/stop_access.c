@@ -57,8 +57,8 @@ int leak_stop_access_take(struct leak_access *a)
 
 /* ---- the memory ---- */
 
-/* `rc`, unless the process has been killed: -ESRCH then, with a message. What is read of it from
- * then on is nothing, without an error. */
+/* `rc`, unless the process has been killed: -ESRCH then, with a message. From then on reads of it
+ * yield nothing, without an error. */
 static int unless_killed(struct leak_access *a, int rc)
 {
 	if (a->stop.detached || trace_stop_stands(&a->stop))
