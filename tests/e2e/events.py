@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import deadline
 from proving import (HEAPTOP, LIBRARY, behind, case, check, check_equal, environment, kill_hard, need, run, run_cases, scratch,
                      target)
 
@@ -315,11 +316,6 @@ def reader_stopped():
     check_equal(rep["totals"]["lost_events"], int(lost.group(1)), "lost events in the report")
 
 
-def asleep(pid):
-    with open("/proc/%d/stat" % pid, encoding="ascii") as f:
-        return f.read().rpartition(")")[2].split()[0] == "S"
-
-
 def stood_still(file):
     """Heaptop and a program that waits for it are stopped for longer than it may wait, and go on. Whether it waited
     when it was stopped, and what heaptop said."""
@@ -330,7 +326,7 @@ def stood_still(file):
             program = int(f.read().split()[0])
         begin = time.monotonic()
         process.send_signal(signal.SIGSTOP)
-        wait_until(lambda: asleep(program), "the program waits")
+        wait_until(lambda: deadline.stat("/proc/%d/stat" % program)[0] == "S", "the program waits")
         os.kill(program, signal.SIGSTOP)
         waited = time.monotonic() - begin < 0.4
         time.sleep(0.7)  # longer than a viewer's grant, and shorter than the time after it

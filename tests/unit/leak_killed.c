@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "src/leak/analysis/roots.h"
-#include "src/leak/save.h"
 #include "src/leak/scan.h"
 #include "src/target/target.h"
 #include "tests/unit/launch_fixture.h"
