@@ -53,6 +53,19 @@ uint64_t clock_realtime(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+/* Never back, even for a thread that pauses before it stores: else one that takes over a block from
+ * another could stamp its event with a time before the other's. Relaxed: whatever passes the block
+ * on orders the two readings of this word. False: it was there already. */
+static bool clock_raise(struct ht_header *h, uint64_t now)
+{
+	uint64_t there = ht_load_relaxed_64(&h->clock_ns);
+
+	while (there < now)
+		if (ht_cas_relaxed_64(&h->clock_ns, &there, now))
+			return true;
+	return false;
+}
+
 void clock_publish(void)
 {
 	struct ht_header *h = state_segment.header;
@@ -60,11 +73,8 @@ void clock_publish(void)
 	uint64_t now = clock_monotonic();
 	uint32_t slot = r ? r->slot : 0;
 
-	/* Relaxed: two threads may store in the wrong order, which costs the time between their
-	 * readings. */
-	if (now > ht_load_relaxed_64(&h->clock_ns)) {
-		ht_store_relaxed_64(&h->clock_ns, now);
+	/* A birth stored late makes blocks look older by that; the next one repairs it. */
+	if (clock_raise(h, now))
 		ht_store_relaxed_32(&h->clock_birth, live_birth(segment_tick(&state_segment)));
-	}
 	history_note(&state_segment, slot, now, before_live(&state_segment, slot));
 }

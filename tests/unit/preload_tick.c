@@ -11,7 +11,15 @@ static int given_time(clockid_t id, struct timespec *t);
 static uint64_t given_cycles(void);
 #define clock_gettime	       given_time
 #define __builtin_ia32_rdtsc() given_cycles()
+#include "preload/recorder.h"
+#include "shm/before.h"
+#include "shm/history.h"
+#include "shm/live_entry.h"
+
+static uint64_t paused_load(const uint64_t *word);
+#define ht_load_relaxed_64 paused_load
 #include "preload/clock.c"
+#undef ht_load_relaxed_64
 #include "preload/tick.c"
 #undef clock_gettime
 
@@ -24,6 +32,18 @@ static struct fixture fixture;
 static uint64_t time_ns;
 static unsigned looks, asked, switched;
 static struct recorder recorder;
+static uint64_t overtaken_by; /* what another thread publishes while this one pauses; 0: none */
+
+/* A load in clock.c, after which the thread pauses. */
+static uint64_t paused_load(const uint64_t *word)
+{
+	uint64_t loaded = ht_load_relaxed_64(word);
+
+	if (overtaken_by != 0)
+		ht_store_relaxed_64(&state_segment.header->clock_ns, overtaken_by);
+	overtaken_by = 0;
+	return loaded;
+}
 
 /* Four cycles a nanosecond. */
 static uint64_t given_cycles(void)
@@ -92,6 +112,22 @@ TEST(never_back)
 	fixture.s.header->clock_ns = time_ns + 500;
 	clock_publish();
 	CHECK_INT(fixture.s.header->clock_ns, time_ns + 500);
+	end();
+}
+
+/* It does so only after this thread has read the clock word. */
+TEST(never_back_after_a_pause)
+{
+	begin();
+	overtaken_by = time_ns + 5000000;
+	time_ns += 1000;
+	clock_publish();
+	CHECK_INT(overtaken_by, 0);
+	CHECK_INT(fixture.s.header->clock_ns, FIXTURE_CREATED_NS + 5000000);
+	time_ns = FIXTURE_CREATED_NS + 6000000;
+	overtaken_by = FIXTURE_CREATED_NS + 5500000;
+	clock_publish();
+	CHECK_INT(fixture.s.header->clock_ns, time_ns);
 	end();
 }
 
@@ -240,6 +276,7 @@ int main(void)
 	RUN(clocks);
 	RUN(published);
 	RUN(never_back);
+	RUN(never_back_after_a_pause);
 	RUN(busy_thread);
 	RUN(idle_thread);
 	RUN(busy_then_idle);
