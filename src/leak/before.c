@@ -225,19 +225,14 @@ static void *search_run(void *ctx)
 {
 	struct search *s = ctx;
 	struct leak_access *a = &s->access;
-	int rc;
 
 	leak_access_prepare(a);
 	s->table = (struct leak_live_table){ .segment = a->segment, .pid = a->pid };
 	if (a->needs_table)
 		a->has_table = leak_live_table_freeze(&s->table);
 	s->rc = leak_access_take(a);
-	if (s->rc == 0) {
-		rc = instant_read(s);
-		s->rc = rc;
-		rc = leak_access_release(a);
-		s->rc = s->rc == 0 ? rc : s->rc;
-	}
+	if (s->rc == 0)
+		s->rc = leak_access_release(a, instant_read(s));
 	leak_live_table_free(&s->table);
 	leak_access_reset(a);
 	return NULL;

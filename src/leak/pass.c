@@ -283,13 +283,9 @@ static void counts_note(struct leak_pass *s)
 
 static void finish(struct leak_pass *s)
 {
-	int rc;
-
 	if (s->request->hold && s->rc == 0)
 		leak_access_hold(&s->access, s->request->hold);
-	rc = leak_access_release(&s->access);
-	if (s->rc == 0)
-		s->rc = rc;
+	s->rc = leak_access_release(&s->access, s->rc);
 	s->out->access.stop_ns += s->table.stop_ns;
 	leak_live_table_free(&s->table);
 	leak_access_ops_phase(&s->access, LEAK_FOLLOWING);

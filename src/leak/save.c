@@ -167,7 +167,6 @@ static int instant_take(struct saving *s)
 static void *save_run(void *ctx)
 {
 	struct saving *s = ctx;
-	int rc;
 
 	leak_access_prepare(&s->access);
 	s->access.has_table = true; /* account_take copies it */
@@ -175,9 +174,7 @@ static void *save_run(void *ctx)
 	if (s->rc == 0)
 		s->rc = instant_take(s);
 	s->out->unread_bytes = s->access.space.unread_bytes + s->access.space.absent_bytes;
-	rc = leak_access_release(&s->access);
-	if (s->rc == 0)
-		s->rc = rc;
+	s->rc = leak_access_release(&s->access, s->rc);
 	return NULL;
 }
 

@@ -140,20 +140,29 @@ size_t trace_stop_running(const struct trace_stop *s)
 	return running;
 }
 
-/* What kills one of its threads kills them all. */
+/* What kills one of its threads kills them all, but does not wake one that is at its end: all have
+ * to answer. */
 bool trace_stop_stands(const struct trace_stop *s)
 {
 	unsigned long message;
-	bool stopped = false;
+	size_t gone = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		if (s->thread[i].state != TRACE_THREAD_STOPPED)
-			continue;
-		stopped = true;
-		if (ptrace(PTRACE_GETEVENTMSG, s->thread[i].tid, NULL, &message) == 0)
-			return true;
+		if (s->thread[i].state == TRACE_THREAD_STOPPED &&
+			ptrace(PTRACE_GETEVENTMSG, s->thread[i].tid, NULL, &message) != 0)
+			return false;
+		gone += s->thread[i].state == TRACE_THREAD_GONE;
 	}
-	return !stopped;
+	return s->count == 0 || gone < s->count;
+}
+
+bool trace_stop_is_killed(const struct trace_thread *t)
+{
+	siginfo_t info = { 0 };
+
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &info) != 0)
+		return errno == ESRCH;
+	return info.si_signo == SIGTRAP && info.si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
 }
 
 /* As in /proc/PID/task/TID/stat; 'X': there is no such thread. */
@@ -212,7 +221,7 @@ static void interrupt(const struct trace_stop *s, struct trace_thread *t)
 }
 
 /* 1; 0: it has ended; or -errno. */
-static int thread_add(struct trace_stop *s, pid_t tid)
+static int thread_seize(struct trace_stop *s, pid_t tid)
 {
 	struct trace_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
 	int rc;
@@ -233,8 +242,8 @@ static int thread_add(struct trace_stop *s, pid_t tid)
 	return rc != 0 ? rc : 1;
 }
 
-/* Seizes new threads. Returns how many, or the first error if none could be seized. */
-static int threads_seize(struct trace_stop *s)
+/* Has `add` take new threads: 1: it did. Returns how many, or the last error if it took none. */
+static int threads_add(struct trace_stop *s, int (*add)(struct trace_stop *s, pid_t tid))
 {
 	char path[64];
 	struct dirent *d;
@@ -250,7 +259,7 @@ static int threads_seize(struct trace_stop *s)
 
 		if (tid <= 0 || thread_find(s, tid))
 			continue;
-		rc = thread_add(s, tid);
+		rc = add(s, tid);
 		fresh += rc > 0;
 		if (rc < 0 && s->count <= 1)
 			break;
@@ -267,7 +276,7 @@ static int threads_stop(struct trace_stop *s)
 
 	s->whole = false;
 	while (clean < 2) {
-		int rc = threads_seize(s);
+		int rc = threads_add(s, thread_seize);
 
 		if (rc < 0 && (s->count <= 1 || shortage_is(rc)))
 			return rc;
@@ -372,7 +381,7 @@ int trace_stop_thread(struct trace_stop *s, pid_t pid, pid_t tid)
 {
 	stop_begin(s, pid);
 	timeouts_start(s);
-	if (thread_add(s, tid) > 0)
+	if (thread_seize(s, tid) > 0)
 		threads_wait(s);
 	if (s->count == 1 && s->thread[0].state == TRACE_THREAD_STOPPED)
 		return 0;
@@ -422,25 +431,38 @@ int trace_stop_trace(struct trace_stop *s, unsigned long options)
 void trace_stop_resume(struct trace_stop *s, struct trace_thread *t)
 {
 	t->state = TRACE_THREAD_RUNS;
-	/* A job-control stop lasts until SIGCONT (ptrace(2), LISTEN). */
+	/* A job-control stop lasts until SIGCONT (ptrace(2), LISTEN). The stop at its end is not to
+	 * be taken for the one that is resumed. */
 	if (t->event == PTRACE_EVENT_STOP && t->signal == 0 && !t->held)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
-	else
+	else if (t->event == PTRACE_EVENT_EXIT || !trace_stop_is_killed(t))
 		thread_go(s, t, false);
 }
 
-int trace_stop_add(struct trace_stop *s, pid_t tid)
+/* 1 or -ENOMEM. */
+static int traced_add(struct trace_stop *s, pid_t tid)
 {
-	struct trace_thread *t;
+	struct trace_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
 
-	if (thread_find(s, tid))
-		return 0;
-	t = realloc(s->thread, (s->count + 1) * sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	s->thread = t;
 	s->thread[s->count++] = (struct trace_thread){ .tid = tid };
-	return 0;
+	return 1;
+}
+
+int trace_stop_add_child(struct trace_stop *s, const struct trace_thread *parent)
+{
+	unsigned long tid;
+	int rc;
+
+	/* A parent that was killed since has another message. */
+	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid) != 0 ||
+		trace_stop_is_killed(parent))
+		rc = threads_add(s, traced_add);
+	else
+		rc = thread_find(s, (pid_t)tid) ? 0 : traced_add(s, (pid_t)tid);
+	return rc < 0 ? rc : 0;
 }
 
 void trace_stop_keep(struct trace_stop *s, const struct trace_thread *kept)

@@ -51,20 +51,22 @@ size_t trace_stop_retry(
 /*
  * For a stopped process that goes on while traced (exit_stop.h). `trace` sets the PTRACE_O_* of
  * `options` on all stopped threads that do not have them, `resume` resumes a thread, `poll`
- * notes whether it has stopped or ended since, `add` takes a thread that the kernel has seized
- * for us. 0 or -errno.
+ * notes whether it has stopped or ended since, `add_child` adds the thread that `parent`, which has
+ * stopped for that, has created: the kernel has seized it for us. 0 or -errno.
  */
 int trace_stop_trace(struct trace_stop *s, unsigned long options);
 void trace_stop_resume(struct trace_stop *s, struct trace_thread *t);
 void trace_stop_poll(struct trace_stop *s, struct trace_thread *t);
-int trace_stop_add(struct trace_stop *s, pid_t tid);
+int trace_stop_add_child(struct trace_stop *s, const struct trace_thread *parent);
 /* The state of a thread as in /proc/PID/task/TID/stat; 'X': there is none. */
 char trace_stop_state(const struct trace_stop *s, pid_t tid);
 /* The thread pointer of a stopped thread; 0: unknown on this architecture. */
 uint64_t trace_stop_thread_pointer(const struct trace_thread *t);
-/* Whether the process stands as it was stopped. If not, it has been killed since then, and what was
- * read of its memory may be missing. */
+/* Whether the process stands as it was stopped. If not, it was killed, or ended while it was being
+ * stopped, and what was read of its memory may be missing. */
 bool trace_stop_stands(const struct trace_stop *s);
+/* Whether a thread that stopped, not at its end, has been killed since. */
+bool trace_stop_is_killed(const struct trace_thread *t);
 /* The number of threads that did not stop. */
 size_t trace_stop_running(const struct trace_stop *s);
 /* Resumes all threads but one for good, as far as they have stopped: to be called again while some

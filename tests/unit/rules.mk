@@ -8,7 +8,7 @@ $(B)/tests/unit/trace_remote: private LDFLAGS_ALL += -Wl,--wrap=waitid,--wrap=cl
 # A program that ends while a viewer resumes one of its threads.
 $(B)/tests/unit/leak_exit_stop: private LDFLAGS_ALL += -Wl,--wrap=ptrace
 # A program that is killed while its memory is read.
-$(B)/tests/unit/leak_killed: private LDFLAGS_ALL += -Wl,--wrap=process_vm_readv
+$(B)/tests/unit/leak_killed: private LDFLAGS_ALL += -Wl,--wrap=process_vm_readv,--wrap=ptrace
 # A program that ends while a viewer is at its account.
 $(B)/tests/unit/session: private LDFLAGS_ALL += -Wl,--wrap=process_figures_read
 # Counts what it reads.

@@ -123,9 +123,13 @@ bool leak_access_hold(struct leak_access *a, struct trace_stop *out)
 	return true;
 }
 
-int leak_access_release(struct leak_access *a)
+int leak_access_release(struct leak_access *a, int rc)
 {
-	return a->ops->release(a);
+	int end = a->ops->release(a);
+
+	if (rc != 0)
+		return rc;
+	return end == -ESRCH ? leak_access_ops_ended(a) : end;
 }
 
 void leak_access_reset(struct leak_access *a)

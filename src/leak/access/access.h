@@ -27,9 +27,10 @@ int leak_access_detach(struct leak_access *a);
  * there.
  */
 bool leak_access_hold(struct leak_access *a, struct trace_stop *out);
-/* Lets the process go, and ends a copy. 0; what was read is not whole: -ENOMEM if the copy ended,
- * -ESRCH, with a message, if the process was killed. */
-int leak_access_release(struct leak_access *a);
+/* Lets the process go, and ends a copy. Returns `rc`, the caller's error, if that is not 0. Else 0;
+ * or what was read is not whole: -ENOMEM if the copy ended, -ESRCH, with a message, if the process
+ * did. */
+int leak_access_release(struct leak_access *a, int rc);
 /* Closes the memory of the instant. */
 void leak_access_reset(struct leak_access *a);
 

@@ -23,6 +23,13 @@ int leak_access_ops_continue(const struct leak_access *a, int rc)
 	return rc == 0 && leak_progress_is_cancelled(a->progress) ? -ECANCELED : rc;
 }
 
+int leak_access_ops_ended(struct leak_access *a)
+{
+	snprintf(a->message, TRACE_MESSAGE_MAX,
+		"process %d ended before all of its memory was read", (int)a->pid);
+	return -ESRCH;
+}
+
 /* The blocks of the segment are not those of another image. */
 int leak_access_ops_image_check(struct leak_access *a)
 {

@@ -41,7 +41,7 @@ struct leak_access_ops {
 	/* The caller has read the live table: lets the process go on, if this way can. */
 	int (*detach)(struct leak_access *a);
 	/* All has been read: lets the process go on. What was read is not whole: -ENOMEM; -ESRCH
-	 * if it was killed meanwhile. */
+	 * if it ended meanwhile. Leaves the message alone. */
 	int (*release)(struct leak_access *a);
 	/* At the end of the scan: takes back what the program was asked for. */
 	void (*close)(struct leak_access *a);
@@ -112,6 +112,9 @@ const char *leak_access_ops_reason(struct leak_access *a, const char *what, int 
 void leak_access_ops_phase(const struct leak_access *a, enum leak_phase phase);
 /* `rc`, or -ECANCELED if that is 0 and the scan was cancelled. */
 int leak_access_ops_continue(const struct leak_access *a, int rc);
+/* -ESRCH, with the message that the process ended while it was read: it was killed, or did so
+ * itself before it had stopped. */
+int leak_access_ops_ended(struct leak_access *a);
 /* Whether the process still runs the image that was recorded. 0, or -ESTALE with a message. */
 int leak_access_ops_image_check(struct leak_access *a);
 

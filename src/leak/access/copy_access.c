@@ -83,11 +83,14 @@ static const char *make(struct leak_access *a, bool *stuck)
 			    : leak_access_ops_reason(a, "its copy cannot be read", rc);
 }
 
-/* The process goes on; the copy is read. -ENOMEM: the copy is lost. */
+/* The process goes on; the copy is read. -ENOMEM: the copy is lost; -ESRCH: what is not in it was
+ * read of a process that had ended. */
 static int process_resume(struct leak_access *a)
 {
 	struct leak_access_copy *c = &a->copy;
 
+	if (leak_stop_access_has_ended(a))
+		return leak_access_ops_ended(a);
 	a->report->copied = true;
 	a->report->how = "copy on write";
 	trace_stop_detach(&a->stop);

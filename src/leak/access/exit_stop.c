@@ -63,14 +63,6 @@ static bool is_dead(const struct trace_stop *s, const struct trace_thread *t)
 
 /* ---- what a thread stopped for ---- */
 
-static void new_thread(struct leaving *l, const struct trace_thread *t)
-{
-	unsigned long tid;
-
-	if (ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &tid) == 0 && l->rc == 0)
-		l->rc = trace_stop_add(l->stop, (pid_t)tid);
-}
-
 /* Whether another thread than `t` still runs or could. */
 static bool others_live(const struct trace_stop *s, const struct trace_thread *t)
 {
@@ -91,7 +83,8 @@ static void stop_take(struct leaving *l, size_t i)
 		t->leaving = true;
 		break;
 	case PTRACE_EVENT_CLONE:
-		new_thread(l, t);
+		if (l->rc == 0)
+			l->rc = trace_stop_add_child(l->stop, t);
 		t = &l->stop->thread[i]; /* the array may have moved */
 		break;
 	case PTRACE_EVENT_EXEC:
@@ -222,9 +215,9 @@ static int leave_await(struct leaving *l, struct leak_progress *progress)
 }
 
 /*
- * Threads that have ended. One may have been killed between another stop and our resuming it: the
- * kernel had it go on to its end, and our resumption came when it had stopped there. It has run
- * nothing since that stop, so its registers are those of its end.
+ * Threads that have ended. One that we did not see at its end was killed there, after it had ended
+ * by itself; or between our asking whether it was killed and its resumption, which came when it had
+ * stopped at its end. So its registers are not known.
  */
 static void ended_note(struct trace_stop *s)
 {
@@ -235,12 +228,7 @@ static void ended_note(struct trace_stop *s)
 			continue;
 		if (t->state == TRACE_THREAD_RUNS)
 			trace_stop_poll(s, t); /* reaps it */
-		if (t->leaving)
-			t->state = TRACE_THREAD_GONE;
-		else if (trace_registers_stack(&t->regs) != 0)
-			t->state = TRACE_THREAD_STOPPED;
-		else
-			t->state = TRACE_THREAD_UNSEIZED; /* it never stopped */
+		t->state = t->leaving ? TRACE_THREAD_GONE : TRACE_THREAD_UNSEIZED;
 	}
 }
 
@@ -277,8 +265,8 @@ uint64_t leak_exit_stop_first_stack(const struct trace_stop *s)
 	if (tid == 0 || trace_stop_state(s, s->pid) != 'Z')
 		return 0;
 	for (size_t i = 0; i < s->count; i++)
-		if (s->thread[i].tid == s->pid && s->thread[i].state == TRACE_THREAD_STOPPED)
-			return 0; /* it was killed, together with all others */
+		if (s->thread[i].tid == s->pid && !s->thread[i].leaving)
+			return 0; /* it was killed, together with all others, as far as we know */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
 	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return 0;

@@ -57,15 +57,10 @@ int leak_stop_access_take(struct leak_access *a)
 
 /* ---- the memory ---- */
 
-/* `rc`, unless the process has been killed: -ESRCH then, with a message. From then on reads of it
- * yield nothing, without an error. */
-static int unless_killed(struct leak_access *a, int rc)
+/* Reads of a process that has ended yield nothing, without an error. */
+bool leak_stop_access_has_ended(const struct leak_access *a)
 {
-	if (a->stop.detached || trace_stop_stands(&a->stop))
-		return rc;
-	snprintf(a->message, TRACE_MESSAGE_MAX,
-		"process %d was killed before all of its memory was read", (int)a->pid);
-	return -ESRCH;
+	return !a->stop.detached && !trace_stop_stands(&a->stop);
 }
 
 static int mapping_open(struct leak_access *a)
@@ -77,7 +72,7 @@ static int mapping_open(struct leak_access *a)
 	a->space.progress = a->progress;
 	if (rc == 0)
 		rc = leak_access_ops_image_check(a);
-	return rc == 0 ? 0 : unless_killed(a, rc);
+	return rc != 0 && leak_stop_access_has_ended(a) ? leak_access_ops_ended(a) : rc;
 }
 
 /* Threads that end cannot be resumed. */
@@ -117,7 +112,7 @@ int leak_stop_access_detach(struct leak_access *a)
 
 int leak_stop_access_release(struct leak_access *a)
 {
-	int rc = unless_killed(a, 0);
+	int rc = leak_stop_access_has_ended(a) ? -ESRCH : 0;
 
 	trace_stop_release(&a->stop);
 	if (!a->report->copied)
