@@ -22,6 +22,7 @@
 
 #include "preload/clock.h"
 #include "preload/environment.h"
+#include "preload/event_wait.h"
 #include "preload/orphans.h"
 #include "preload/segment_file.h"
 #include "preload/segment_name.h"
@@ -189,7 +190,7 @@ static void events_inherit(struct segment_identity *id, const struct ht_header *
 	id->events_until = ht_load_relaxed_64(&h->events_until);
 	if (id->events_until <= now)
 		id->events_until = 0;
-	if (id->events_until != 0 && ht_load_relaxed_64(&h->events_wait) > now)
+	if (id->events_until != 0 && event_wait_is_granted(h, now))
 		id->events_wait = now + HT_RING_WAIT_NS;
 }
 

@@ -2,8 +2,9 @@
 /*
  * Waiting for a viewer that must not miss an event (event_wait.h). The viewer grants the time in
  * advance, in header.events_wait, and renews that only while it makes progress. So a viewer that
- * was killed or stopped delays the program by no more than its last grant, however many threads
- * wait, one beside or after the other. A thread does not rely on that alone: it gives up when its
+ * was killed or stopped delays a process by no more than its last grant and GRACE_NS, however many
+ * threads wait, one beside or after the other; and images that it calls exec for in the STALL_NS
+ * after that, by HT_RING_WAIT_NS each. A thread does not rely on that alone: it gives up when its
  * own ring was not read for HT_RING_WAIT_NS, and then waits no more until it is.
  *
  * Time in which nobody ran is not the viewer's: a machine that stood still for a second has let
@@ -46,10 +47,9 @@ struct waiting {
 /* The grant beyond which a thread has waited in vain. */
 static uint64_t grant_forsaken;
 
-/* Whether a viewer grants time, or could not yet renew what it granted. */
-static bool is_granted(uint64_t now)
+bool event_wait_is_granted(const struct ht_header *h, uint64_t now)
 {
-	uint64_t grant = ht_load_relaxed_64(&state_segment.header->events_wait);
+	uint64_t grant = ht_load_relaxed_64(&h->events_wait);
 
 	return grant > now || (grant != 0 && grant + STALL_NS > now &&
 				      grant != ht_load_relaxed_64(&grant_forsaken));
@@ -63,8 +63,8 @@ static bool has_room(const struct waiting *w, uint64_t head)
 /* Whether this thread may wait here. */
 static bool may_wait(const struct recorder *r, uint64_t tail, uint64_t now)
 {
-	return is_granted(now) && r->ring && tail + 1 != r->ring_forsaken &&
-	       state_pid() == state_segment.header->pid &&
+	return event_wait_is_granted(state_segment.header, now) && r->ring &&
+	       tail + 1 != r->ring_forsaken && state_pid() == state_segment.header->pid &&
 	       !unwind_cfi_in_handler(state_thread.busy & ~(uintptr_t)1);
 }
 
@@ -116,9 +116,10 @@ static void wait_counted(struct recorder *r, uint64_t head, uint64_t tail, uint6
 	wait_for_room(&w, head);
 	ht_add_relaxed_64(&h->events_waits, 1);
 	ht_add_relaxed_64(&h->events_waited_ns, clock_monotonic() - now);
-	if (!has_room(&w, head))
-		r->ring_forsaken = w.tail + 1;
-	if (w.late_ns >= GRACE_NS)
+	if (has_room(&w, head))
+		return;
+	r->ring_forsaken = w.tail + 1;
+	if (w.late_ns > 0)
 		ht_store_relaxed_64(&grant_forsaken, w.grant);
 }
 
