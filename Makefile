@@ -162,7 +162,7 @@ NARROW_CFLAGS := -m32 -march=i686 -mtune=generic -mno-sse -mno-mmx -Wno-psabi
 NARROW_OFFSETS = $(if $(filter preload/hooks_map.c,$<),,-D_FILE_OFFSET_BITS=64)
 EXPORTS := $(if $(filter aarch64%,$(MACHINE)),preload/arch/exports_aarch64.map,preload/exports.map)
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
-	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=$(EXPORTS)
+	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--sort-section=name -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=$(EXPORTS)
 
 # ---- what is built --------------------------------------------------------------------------
 

@@ -227,6 +227,7 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 			    s->header->start_ticks == id->start_ticks &&
 			    s->header->pid_namespace == id->pid_namespace;
 
+		memcpy(id->boot_id, s->header->boot_id, sizeof(id->boot_id));
 		id->family = s->header->family;
 		id->depth = s->header->depth;
 		id->sample_bytes = ht_load_relaxed_64(&s->header->sample_bytes);
@@ -382,12 +383,13 @@ int attach_segment(struct segment *s)
 	if (getauxval(AT_SECURE) && !environment_is_given())
 		return -EPERM; /* a setuid program ignores its caller's environment */
 	identity(&id);
-	boot_id(id.boot_id);
 	if (prepared)
 		rc = claim(s, prepared, &id);
 	if (rc != 0 && environment_is_given()) {
 		rc = rc > 0 ? -ESTALE : rc; /* the viewer reads that segment, and no other */
 	} else if (rc != 0 && rc != -ECANCELED) {
+		if (rc < 0 || !prepared)
+			boot_id(id.boot_id);
 		rc = create(s, &id, prepared);
 		if (rc == 0)
 			family_check(s->header, prepared);

@@ -5,8 +5,9 @@
 #include <sys/mman.h>
 
 #include "preload/arch/page.h"
+#include "preload/bulk.h"
 
-struct cfi_cache_entry cfi_cache[1u << CFI_CACHE_LOG2] __attribute__((aligned(PAGE_MOST)));
+BULK struct cfi_cache_entry cfi_cache[1u << CFI_CACHE_LOG2] __attribute__((aligned(PAGE_MOST)));
 
 void cfi_cache_start(void)
 {

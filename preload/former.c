@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "preload/bulk.h"
 #include "shm/atomic.h"
 #include "shm/layout.h"
 
@@ -22,7 +23,7 @@
 
 static_assert(HT_COUNTERS_MAX <= 1u << COUNTER_BITS, "an entry is one word");
 
-static uint64_t table[PLACES]; /* takes memory with the first */
+static BULK uint64_t table[PLACES]; /* takes memory with the first */
 static uint32_t generation = 1; /* never 0, so that no entry is */
 
 static uint64_t rest_of(uint64_t addr)

@@ -14,6 +14,7 @@
 #include "preload/next_operators.h"
 #include "preload/record.h"
 #include "preload/sample.h"
+#include "shm/kernel.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -228,21 +229,16 @@ HOOK void *ENTRY_BODY(memalign)(size_t align, size_t size)
 	return p;
 }
 
-static size_t page_bytes(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static void *next_valloc(size_t size)
 {
-	return next.valloc ? next.valloc(size) : next.memalign(page_bytes(), size);
+	return next.valloc ? next.valloc(size) : next.memalign(kernel_page_bytes(), size);
 }
 
 HOOK void *ENTRY_BODY(valloc)(size_t size)
 {
 	void *p;
 
-	SPECIAL_FIRST(true, size, next_valloc(size), next_arena_alloc(size, page_bytes()));
+	SPECIAL_FIRST(true, size, next_valloc(size), next_arena_alloc(size, kernel_page_bytes()));
 	p = next_valloc(size);
 	record_alloc(RECORD_FRAME, p, size, HT_FN_VALLOC);
 	return p;
@@ -250,20 +246,21 @@ HOOK void *ENTRY_BODY(valloc)(size_t size)
 
 static size_t whole_pages(size_t size)
 {
-	return (size + page_bytes() - 1) & ~(page_bytes() - 1);
+	return (size + kernel_page_bytes() - 1) & ~(kernel_page_bytes() - 1);
 }
 
 static void *next_pvalloc(size_t size)
 {
-	return next.pvalloc ? next.pvalloc(size) : next.memalign(page_bytes(), whole_pages(size));
+	return next.pvalloc ? next.pvalloc(size)
+			    : next.memalign(kernel_page_bytes(), whole_pages(size));
 }
 
 HOOK void *ENTRY_BODY(pvalloc)(size_t size)
 {
 	void *p;
 
-	SPECIAL_FIRST(
-		true, size, next_pvalloc(size), next_arena_alloc(whole_pages(size), page_bytes()));
+	SPECIAL_FIRST(true, size, next_pvalloc(size),
+		next_arena_alloc(whole_pages(size), kernel_page_bytes()));
 	p = next_pvalloc(size);
 	record_alloc(RECORD_FRAME, p, size, HT_FN_PVALLOC);
 	return p;

@@ -11,13 +11,14 @@
 
 #include <string.h>
 
+#include "preload/bulk.h"
 #include "preload/unwind_cfi.h"
 
 #define PCS_LOG2 12u /* 32 KB; sites are many, the places of the code that decide are few */
 #define PCS	 (1u << PCS_LOG2)
 #define PCS_MOST (PCS / 2) /* more are not entered: known stacks are ignored all the same */
 
-static uint64_t pcs[PCS]; /* 0: free */
+static BULK uint64_t pcs[PCS]; /* 0: free */
 static uint32_t pcs_round; /* header.ignore_round that they are of */
 static uint32_t pcs_busy; /* a thread fills the table */
 /* None of these was ever written. In .data, whose pages are there at a start; these are not. */

@@ -2,6 +2,7 @@
 /* Finding what a running program calls (inner_bound.h). Allocates nothing. */
 #include "preload/inner_bound.h"
 
+#include "preload/bulk.h"
 #include "preload/hook_table.h"
 #include "preload/symbols.h"
 
@@ -15,7 +16,7 @@ struct bound {
 	bool is_needed;
 };
 
-static struct bound bound[BOUND_MAX];
+static BULK struct bound bound[BOUND_MAX];
 static unsigned bounds;
 static struct inner_name systems[SYSTEMS_MAX];
 static uint64_t systems_at[SYSTEMS_MAX];

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/bulk.h"
 #include "preload/call.h"
 #include "shm/kernel.h"
 #include "shm/private.h"
@@ -156,9 +157,9 @@ static const char named[] = JEMALLOC_NAMES("") C_NAMES("je_") JEMALLOC_NAMES("je
 #define SLOTS	  2048u /* power of two, at least twice that */
 #define FILE_MAX  (1u << 20) /* bytes of the user's file */
 
-static struct inner_name names[NAMES_MAX];
+static BULK struct inner_name names[NAMES_MAX];
 static uint32_t count;
-static uint16_t slots[SLOTS]; /* 1 + the number in names[]; 0: free */
+static BULK uint16_t slots[SLOTS]; /* 1 + the number in names[]; 0: free */
 /* A bit by the first two characters of a name: most symbols fail here. */
 #define BEGINNINGS 2048u /* power of two */
 static uint64_t beginnings[BEGINNINGS / 64];

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "preload/bulk.h"
 #include "preload/call.h"
 #include "preload/patch/place.h"
 
@@ -23,7 +24,7 @@ struct area {
 	bool is_used;
 };
 
-static struct area areas[AREAS];
+static BULK struct area areas[AREAS];
 
 static int code_read(void *of, uint64_t at, void *to, size_t bytes)
 {

@@ -97,6 +97,32 @@ struct file {
 };
 
 #if defined(CALL_EXISTS) && !defined(__i386__)
+#define SECTIONS_AT_ONCE 16u
+
+/* Whether a file may have a symbol table. Most have none, and mapping one takes longer. */
+static bool may_have_symtab(long fd)
+{
+	ElfW(Shdr) section[SECTIONS_AT_ONCE] = { 0 };
+	ElfW(Ehdr) e = { 0 };
+
+	if (call(SYS_pread64, fd, call_pointer(&e), sizeof(e), 0, 0) != sizeof(e) ||
+		e.e_shentsize != sizeof(*section))
+		return true;
+	for (unsigned i = 0; i < e.e_shnum; i += SECTIONS_AT_ONCE) {
+		unsigned left = e.e_shnum - i,
+			 n = left < SECTIONS_AT_ONCE ? left : SECTIONS_AT_ONCE;
+		long bytes = (long)(n * sizeof(*section));
+
+		if (call(SYS_pread64, fd, call_pointer(section), bytes,
+			    (long)(e.e_shoff + i * sizeof(*section)), 0) != bytes)
+			return true;
+		for (unsigned k = 0; k < n; k++)
+			if (section[k].sh_type == SHT_SYMTAB)
+				return true;
+	}
+	return false;
+}
+
 static bool file_map(const struct inner_object *o, struct file *f)
 {
 	const char *path = o->is_executable ? "/proc/self/exe" : o->path;
@@ -105,7 +131,7 @@ static bool file_map(const struct inner_object *o, struct file *f)
 
 	if (fd < 0)
 		return false;
-	at = call(SYS_fstat, fd, call_pointer(&st), 0, 0, 0);
+	at = may_have_symtab(fd) ? call(SYS_fstat, fd, call_pointer(&st), 0, 0, 0) : -1;
 	if (at == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= sizeof(ElfW(Ehdr)))
 		at = call(SYS_mmap, 0, st.st_size, PROT_READ, MAP_PRIVATE, fd);
 	call(SYS_close, fd, 0, 0, 0, 0);

@@ -10,6 +10,7 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
+#include "preload/bulk.h"
 #include "preload/permanent.h"
 #include "preload/state.h"
 #include "preload/symbols.h"
@@ -40,7 +41,7 @@ struct found_object {
 };
 
 struct modules_loader modules_loader = { .generation = GENERATION_UNSEEN };
-static struct module_range pinned[PINNED_MAX];
+static BULK struct module_range pinned[PINNED_MAX];
 /* Beside each other: both are written at each start. */
 static uint32_t pinned_count;
 static int (*find_object)(void *, struct found_object *);
@@ -64,7 +65,7 @@ struct recent {
 	uint32_t ready;
 };
 
-static struct recent recent[RECENT_SIZE];
+static BULK struct recent recent[RECENT_SIZE];
 
 /* Finds NT_GNU_BUILD_ID in a note segment. */
 static const uint8_t *note_build_id(const uint8_t *p, const uint8_t *end, uint32_t *bytes)

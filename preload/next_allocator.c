@@ -8,15 +8,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "preload/bulk.h"
 #include "preload/symbols.h"
 #include "shm/atomic.h"
+#include "shm/kernel.h"
 
 struct next next;
 struct next_code next_code;
 struct next_code next_inside[NEXT_INSIDE];
 struct next_code next_malloc_code;
 uint8_t next_mode;
-char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
+BULK char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 
 /* Relative relocation: another address until the loader has relocated us (linkers leave NULL there,
  * or the address in the file). volatile: the compiler knows the final value. */
@@ -47,7 +49,7 @@ void *next_arena_alloc(size_t size, size_t align)
 
 void next_arena_undump(void)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t page = kernel_page_bytes();
 	uintptr_t start = (uintptr_t)next_arena + ht_load_relaxed_32(&arena_used);
 	uintptr_t end = ((uintptr_t)next_arena + NEXT_ARENA_BYTES) & ~(page - 1);
 

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
+#include "preload/bulk.h"
+
 #define OBJECTS 512u /* of which this is known; others are asked for each time, which is slower */
 
 struct object {
@@ -22,7 +24,7 @@ struct object {
 	bool stays, is_done;
 };
 
-static struct object objects[OBJECTS];
+static BULK struct object objects[OBJECTS];
 static unsigned count;
 
 static const char *last_part(const char *path)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/arch/page.h"
+#include "preload/bulk.h"
 #include "preload/former.h"
 #include "preload/freed.h"
 #include "preload/old_version.h"
@@ -34,7 +35,7 @@ OLD_VERSION(pthread_setspecific);
 OLD_VERSION(pthread_key_delete);
 
 /* Aligned: what every process uses of it is in one page. */
-struct counter_owner recorder_shared __attribute__((aligned(128)));
+BULK struct counter_owner recorder_shared __attribute__((aligned(128)));
 
 #define RECORDERS 16384u /* as many as a segment has slots */
 
@@ -42,7 +43,7 @@ static uint32_t thread_key; /* the key and 1; 0: none yet */
 static bool may_have_key;
 
 /* By slot. Written by the slot's owner; read when no other thread is in a hook. */
-static struct recorder *recorders[RECORDERS] __attribute__((aligned(PAGE_MOST)));
+static BULK struct recorder *recorders[RECORDERS] __attribute__((aligned(PAGE_MOST)));
 static uint32_t recorders_end; /* of those in use */
 
 static void recorder_note(uint32_t slot, struct recorder *r)

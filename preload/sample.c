@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "preload/bulk.h"
 #include "preload/clock.h"
 #include "preload/coop.h"
 #include "preload/environment.h"
@@ -36,7 +37,7 @@
 #define PAGE_BYTES    4096u
 #define PAGE_HELD     255u /* permanent: the count does not return from here */
 
-uint8_t sample_held[SAMPLE_PAGES];
+BULK uint8_t sample_held[SAMPLE_PAGES];
 
 static uint64_t applied; /* as of the last applied switch */
 static uint64_t draws; /* counter of poisson_mix */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -43,6 +44,12 @@ static inline void *kernel_mmap(void *at, size_t bytes, int prot, int flags, int
 #else
 	return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, offset);
 #endif
+}
+
+/* The size of a page. */
+static inline size_t kernel_page_bytes(void)
+{
+	return (size_t)getauxval(AT_PAGESZ);
 }
 
 static inline long kernel_pread(int fd, void *to, size_t bytes, uint64_t at)

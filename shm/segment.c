@@ -164,7 +164,7 @@ static int header_populate(const struct segment *s)
 	int rc = 0;
 
 	for (unsigned i = 0; i < sizeof(part) / sizeof(part[0]) && rc == 0; i++) {
-		uint64_t from = part[i][0] & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1);
+		uint64_t from = part[i][0] & ~(uint64_t)(kernel_page_bytes() - 1);
 
 		rc = madvise(segment_at(s, from), part[i][1] - from, MADV_POPULATE_WRITE);
 	}
@@ -269,7 +269,7 @@ int segment_create(
 	rc = all = header_take(s, fd);
 	if (rc < 0)
 		goto unmap;
-	s->header->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	s->header->page_bytes = (uint32_t)kernel_page_bytes();
 	segment_sizes_write(s->header, &sizes);
 	rc = all ? all_take(s, fd, size) : 0;
 	if (rc == 0)
