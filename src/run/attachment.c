@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/leak/before.h"
@@ -32,6 +33,7 @@
 #include "src/util/units.h"
 
 #define COMMAND_MAX 1024u
+#define AGAIN_NS    5000000 /* between two searches for the segment of a new image */
 
 /* One process that this viewer attached to, or watches from outside. */
 struct member {
@@ -291,6 +293,12 @@ static int first_attach(struct attachment *a, uint64_t until_ns, const char *unf
 	return 0;
 }
 
+static void found_take(struct attachment *a, const struct target_segment *found)
+{
+	snprintf(a->path, sizeof(a->path), "%s", found->path);
+	before_find(a, a->options->pid, found->path, &a->facts);
+}
+
 static int first_open(struct attachment *a)
 {
 	char message[TARGET_MESSAGE_MAX];
@@ -298,12 +306,28 @@ static int first_open(struct attachment *a)
 	uint64_t ns = a->options->attach.timeout_ns, until_ns = clock_monotonic_ns() + ns;
 	int rc = target_find_within(a->options->pid, ns, &found, message);
 
-	if (rc == 0) {
-		snprintf(a->path, sizeof(a->path), "%s", found.path);
-		before_find(a, a->options->pid, found.path, &a->facts);
-		return 0;
-	}
-	return rc == -ESRCH ? failure_print(message) : first_attach(a, until_ns, message);
+	if (rc != 0)
+		return rc == -ESRCH ? failure_print(message) : first_attach(a, until_ns, message);
+	found_take(a, &found);
+	return 0;
+}
+
+bool attachment_has_moved(struct attachment *a)
+{
+	const struct timespec pause = { .tv_nsec = AGAIN_NS };
+	uint64_t until_ns = clock_monotonic_ns() + a->options->attach.timeout_ns;
+	char message[TARGET_MESSAGE_MAX];
+	struct target_segment found;
+	int rc;
+
+	if (member_find(a, a->options->pid) || access(a->path, F_OK) == 0)
+		return false;
+	while ((rc = target_find_within(a->options->pid, 0, &found, message)) == -ENOENT &&
+		clock_monotonic_ns() < until_ns && signals_pending() == 0)
+		nanosleep(&pause, NULL);
+	if (rc == 0)
+		found_take(a, &found);
+	return rc == 0;
 }
 
 /* ---- the others --------------------------------------------------------------------------- */
@@ -521,15 +545,13 @@ static void keep_say(pid_t pid)
 {
 	fprintf(stderr,
 		"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to end "
-		"that: "
-		"heaptop --detach %d\n",
+		"that: heaptop --detach %d\n",
 		(int)pid, (int)pid, (int)pid);
 }
 
 void attachment_leave(struct attachment *a)
 {
 	pid_t pid = a->options->pid;
-
 	const struct member *first = member_find(a, pid);
 
 	if (first && first->facts.how == SNAP_ATTACH_OUTSIDE)

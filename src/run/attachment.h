@@ -18,6 +18,12 @@ struct attachment;
  * on stderr the exit status to end with.
  */
 int attachment_open(struct attachment **out, const struct options *o);
+/*
+ * Whether options.pid has another segment now than attachment_path said, since it called exec
+ * before that was opened. Waits for it until the time to attach is over. From now on that is its
+ * segment.
+ */
+bool attachment_has_moved(struct attachment *a);
 /* The segment of options.pid. */
 const char *attachment_path(const struct attachment *a);
 /* That of all segments made by this viewer; 0: it made none. */

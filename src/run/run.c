@@ -39,6 +39,17 @@ static int sample_start(struct run *r)
 	return rc == 0 ? 0 : failure_print_errno("cannot switch the program to sampling", rc);
 }
 
+/* NULL, with a message: it cannot be read. */
+static struct session *session_start(
+	struct run *r, const char *path, const struct session_options *o, char *message)
+{
+	struct session *s = session_open(path, o, message);
+
+	while (!s && r->attachment && attachment_has_moved(r->attachment))
+		s = session_open(attachment_path(r->attachment), o, message);
+	return s;
+}
+
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
 {
 	bool record = r->options->record != NULL;
@@ -62,7 +73,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 	int rc;
 
 	far_run_session(r->far, 0, &w.session);
-	s = session_open(path, &w.session, message);
+	s = session_start(r, path, &w.session, message);
 	if (!s)
 		return failure_print(message);
 	r->watch = process_tree_new(s, &w);

@@ -11,6 +11,8 @@ $(B)/tests/unit/leak_exit_stop: private LDFLAGS_ALL += -Wl,--wrap=ptrace
 $(B)/tests/unit/leak_killed: private LDFLAGS_ALL += -Wl,--wrap=process_vm_readv,--wrap=ptrace
 # A program that ends while a viewer is at its account.
 $(B)/tests/unit/session: private LDFLAGS_ALL += -Wl,--wrap=process_figures_read
+# A program that calls exec while a viewer is about to open its segment.
+$(B)/tests/unit/run: private LDFLAGS_ALL += -Wl,--wrap=target_find_within
 # Counts what it reads.
 $(B)/tests/unit/leak_heap_walk: private LDFLAGS_ALL += -Wl,--wrap=pread
 # A viewer that dies before or after any step of these.

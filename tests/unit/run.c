@@ -10,8 +10,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include "src/run/failure.h"
 #include "src/run/run.h"
+#include "src/target/target.h"
 #include "tests/unit/exec_fixture.h"
 #include "tests/unit/launch_fixture.h"
 #include "tests/unit/segment_fixture.h"
@@ -276,6 +278,69 @@ TEST(cannot_attach)
 	CHECK_INT(open_run(), FAILURE_EXIT);
 }
 
+/* ---- a program that calls exec just after its segment was found ---- */
+
+static const struct timespec soon = { .tv_nsec = 1000000 };
+static int moves_by = -1; /* it does when this is written to; -1: it does not */
+
+int __real_target_find_within(pid_t pid, uint64_t ns, struct target_segment *out, char *message);
+int __wrap_target_find_within(pid_t pid, uint64_t ns, struct target_segment *out, char *message);
+
+int __wrap_target_find_within(pid_t pid, uint64_t ns, struct target_segment *out, char *message)
+{
+	int rc = __real_target_find_within(pid, ns, out, message);
+
+	if (rc != 0 || moves_by < 0)
+		return rc;
+	CHECK_INT(write(moves_by, "\n", 1), 1);
+	moves_by = -1;
+	for (int i = 0; i < WAIT_MS && access(out->path, F_OK) == 0; i++)
+		nanosleep(&soon, NULL);
+	CHECK(access(out->path, F_OK) != 0);
+	return rc;
+}
+
+static bool is_running(const char *command)
+{
+	struct snapshot *s = run_tick(run);
+	bool is = s && s->state == SNAP_RUNNING && strcmp(s->command, command) == 0;
+
+	snapshot_unref(s);
+	return is;
+}
+
+TEST(attached_to_the_next_image)
+{
+	char *argv[] = { WORD("/bin/sh"), WORD("-c"),
+		WORD("read a; exec /bin/sh -c 'read b; exit 0'"), NULL };
+	int in[2], saved = dup(STDIN_FILENO);
+	pid_t pid;
+
+	CHECK_INT(pipe2(in, O_CLOEXEC), 0);
+	dup2(in[0], STDIN_FILENO);
+	setenv("LD_PRELOAD", library, 1);
+	pid = exec_start(argv[0], argv);
+	unsetenv("LD_PRELOAD");
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(in[0]);
+	moves_by = in[1];
+	options = (struct options){ .mode = OPTIONS_ATTACH,
+		.pid = pid,
+		.depth = 32,
+		.attach.timeout_ns = WAIT_MS * UINT64_C(1000000) };
+	must_open();
+	CHECK_INT(moves_by, -1);
+	/* The new image may still be about to describe itself. */
+	for (int i = 0; i < WAIT_MS && !is_running("/bin/sh -c read b; exit 0"); i++)
+		nanosleep(&soon, NULL);
+	CHECK(is_running("/bin/sh -c read b; exit 0"));
+	CHECK_INT(close_run(), 0);
+	close(in[1]);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+	launch_dir_files(true);
+}
+
 /* A child that waits; nothing of it is recorded. */
 static pid_t child_start(void)
 {
@@ -384,6 +449,7 @@ int main(void)
 	RUN(left_running);
 	RUN(cannot_start);
 	RUN(cannot_attach);
+	RUN(attached_to_the_next_image);
 	RUN(watched_from_outside);
 	RUN(a_report_needs_a_recording);
 	RUN(cannot_read);
