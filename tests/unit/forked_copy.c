@@ -11,11 +11,9 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +21,7 @@
 #include "src/leak/access/forked_copy.h"
 #include "src/util/clock.h"
 #include "tests/check.h"
+#include "tests/unit/ptrace_fixture.h"
 
 #define PATIENCE UINT64_C(20000000000)
 #define SLEEP_NS 300000000u
@@ -207,23 +206,12 @@ static void step(void)
 		kill(getpid(), SIGKILL);
 }
 
-long __real_ptrace(int request, pid_t pid, void *addr, void *data);
-long __wrap_ptrace(int request, ...);
-
 /* A viewer dies before it or after it. */
-long __wrap_ptrace(int request, ...)
+static long ptrace_instead(int request, pid_t pid, void *addr, void *data)
 {
-	va_list ap;
-	pid_t pid;
-	void *addr, *data;
 	long rc;
 	int saved;
 
-	va_start(ap, request);
-	pid = va_arg(ap, pid_t);
-	addr = va_arg(ap, void *);
-	data = va_arg(ap, void *);
-	va_end(ap);
 	step();
 	rc = __real_ptrace(request, pid, addr, data);
 	saved = errno;

@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,6 +13,7 @@
 #include "src/leak/access/exit_stop.h"
 #include "src/util/clock.h"
 #include "tests/check.h"
+#include "tests/unit/ptrace_fixture.h"
 
 #define STATUS	 3
 #define PATIENCE UINT64_C(20000000000)
@@ -40,9 +39,6 @@ static enum {
 } slow_at;
 static pid_t caught; /* the thread that was at its end then */
 static pid_t mute; /* asked for its message, this thread has been killed; 0: none */
-
-long __real_ptrace(int request, pid_t pid, void *addr, void *data);
-long __wrap_ptrace(int request, ...);
 
 static bool is_at_its_end(pid_t tid)
 {
@@ -102,17 +98,8 @@ static long resumed(pid_t tid, void *addr, void *data)
 	return rc;
 }
 
-long __wrap_ptrace(int request, ...)
+static long ptrace_instead(int request, pid_t tid, void *addr, void *data)
 {
-	void *addr, *data;
-	va_list ap;
-	pid_t tid;
-
-	va_start(ap, request);
-	tid = va_arg(ap, pid_t);
-	addr = va_arg(ap, void *);
-	data = va_arg(ap, void *);
-	va_end(ap);
 	if (is_slow_at(request, tid)) {
 		if (slow_at == RESUMED_NEW)
 			return resumed(tid, addr, data);

@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "src/leak/scan.h"
 #include "src/target/target.h"
 #include "tests/unit/launch_fixture.h"
+#include "tests/unit/ptrace_fixture.h"
 #include "tests/unit/ready_fixture.h"
 
 static pid_t program;
@@ -47,20 +46,8 @@ ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned l
 	return __real_process_vm_readv(pid, local, locals, remote, remotes, flags);
 }
 
-long __real_ptrace(int request, pid_t pid, void *addr, void *data);
-long __wrap_ptrace(int request, ...);
-
-long __wrap_ptrace(int request, ...)
+static long ptrace_instead(int request, pid_t tid, void *addr, void *data)
 {
-	void *addr, *data;
-	va_list ap;
-	pid_t tid;
-
-	va_start(ap, request);
-	tid = va_arg(ap, pid_t);
-	addr = va_arg(ap, void *);
-	data = va_arg(ap, void *);
-	va_end(ap);
 	if (request == PTRACE_DETACH && tid == program && reads_stopped == 0)
 		reads_stopped = reads_done;
 	if (request == PTRACE_INTERRUPT && tid == program && dies_unstopped)

@@ -15,7 +15,6 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -26,6 +25,7 @@
 
 #include "src/util/clock.h"
 #include "tests/check.h"
+#include "tests/unit/ptrace_fixture.h"
 
 #define PATIENCE UINT64_C(20000000000)
 #define SHARED	 (PROT_READ | PROT_WRITE), (MAP_SHARED | MAP_ANONYMOUS)
@@ -40,24 +40,14 @@ static void step(void)
 		kill(getpid(), SIGKILL);
 }
 
-long __real_ptrace(int request, pid_t pid, void *addr, void *data);
-long __wrap_ptrace(int request, ...);
 ssize_t __real_pwrite(int fd, const void *from, size_t n, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at);
 
-long __wrap_ptrace(int request, ...)
+static long ptrace_instead(int request, pid_t pid, void *addr, void *data)
 {
-	va_list ap;
-	pid_t pid;
-	void *addr, *data;
 	long rc;
 	int saved;
 
-	va_start(ap, request);
-	pid = va_arg(ap, pid_t);
-	addr = va_arg(ap, void *);
-	data = va_arg(ap, void *);
-	va_end(ap);
 	step();
 	errno = 0;
 	rc = __real_ptrace(request, pid, addr, data);
