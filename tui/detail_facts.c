@@ -86,7 +86,7 @@ static void facts_total(const struct ui *ui, const struct snap_site *site, struc
 {
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	if (ui_moment(ui) == SNAP_PEAK)
+	if (ui_moment(ui) == SNAP_PEAK && !ui->shown->peak_then)
 		infoline_left(s, 95, STYLE_MOMENT, " until now ");
 	infoline_left(s, 90, STYLE_PLAIN, "allocated %s", units_bytes(a, site->alloc_bytes));
 	infoline_left(s, 80, STYLE_PLAIN, "in %s block%s", units_count(a, site->allocs),

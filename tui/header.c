@@ -237,10 +237,10 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	infoline_draw(&s, y, 1, width - 2);
 }
 
-/* At the peak only live bytes and blocks are known: the other figures are those of now. */
+/* Where only live bytes and blocks of the peak are known, the other figures are those of now. */
 static void header_of_now(const struct ui *ui, struct infoline *s)
 {
-	if (ui_moment(ui) == SNAP_PEAK)
+	if (ui_moment(ui) == SNAP_PEAK && !ui->current->peak_then)
 		infoline_left(
 			s, 97, STYLE_MOMENT, shown_moment_is_replay(ui) ? " at the end " : " now ");
 }

@@ -164,7 +164,7 @@ static void text_traffic(
 	text_error(out, t->error.alloc_bytes, o);
 	strbuf_printf(out, " byte%s allocated, %s realloc%s%s\n", units_plural(t->alloc_bytes),
 		units_exact(reallocs, t->reallocs), units_plural(t->reallocs),
-		s->moment == SNAP_PEAK ? " (until the end)" : "");
+		s->moment == SNAP_PEAK && !s->peak_then ? " (until the end)" : "");
 	strbuf_printf(out, "temporary %s alloc%s (%s%%)\n", units_exact(allocs, t->temporary),
 		units_plural(t->temporary), units_percent(share, t->temporary, t->allocs));
 }

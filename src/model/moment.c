@@ -72,30 +72,199 @@ void moment_clear_present(struct snapshot *s)
 	s->nshares = 0;
 }
 
-struct snapshot *moment_peak(struct snapshot *base)
+/* ---- sites by id ---- */
+
+struct by_id {
+	const struct snap_site **site; /* owned */
+	size_t count;
+};
+
+static int id_order(const void *left, const void *right)
 {
-	struct snap_site *sites;
+	const struct snap_site *a = *(const struct snap_site *const *)left,
+			       *b = *(const struct snap_site *const *)right;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+/* False: no memory. */
+static bool by_id_make(struct by_id *x, const struct snapshot *s)
+{
+	x->count = s->nsites;
+	x->site = malloc((s->nsites + 1) * sizeof(struct snap_site *));
+	for (size_t i = 0; x->site && i < s->nsites; i++)
+		x->site[i] = &s->sites[i];
+	if (x->site)
+		qsort(x->site, x->count, sizeof(struct snap_site *), id_order);
+	return x->site != NULL;
+}
+
+static const struct snap_site *by_id_find(const struct by_id *x, uint32_t id)
+{
+	const struct snap_site wanted = { .id = id }, *key = &wanted;
+	const struct snap_site **found =
+		bsearch(&key, x->site, x->count, sizeof(struct snap_site *), id_order);
+
+	return found ? *found : NULL;
+}
+
+/* ---- the peak ---- */
+
+static bool was_live_at_peak(const struct snap_site *site)
+{
+	return site->at_peak_blocks > 0 || site->at_peak_bytes > 0;
+}
+
+/* `of`, with the sites of `base` that were live at its peak. NULL and errno. */
+static struct snapshot *peak_derive(
+	struct snapshot *of, const struct snapshot *base, struct snap_site **sites)
+{
 	struct snapshot *s;
-	size_t count = 0;
+	size_t count = 0, n = 0;
 
 	if (!base->totals.has_at_peak) {
 		errno = ENODATA;
 		return NULL;
 	}
 	for (size_t i = 0; i < base->nsites; i++)
-		count += base->sites[i].at_peak_blocks > 0 || base->sites[i].at_peak_bytes > 0;
-	s = moment_derive(base, count, &sites);
+		count += was_live_at_peak(&base->sites[i]);
+	s = moment_derive(of, count, sites);
 	if (!s)
 		return NULL;
-	for (size_t i = 0, n = 0; i < base->nsites; i++)
-		if (base->sites[i].at_peak_blocks > 0 || base->sites[i].at_peak_bytes > 0)
-			site_at_peak(&sites[n++], &base->sites[i]);
+	for (size_t i = 0; i < base->nsites; i++)
+		if (was_live_at_peak(&base->sites[i]))
+			site_at_peak(&(*sites)[n++], &base->sites[i]);
 	s->moment = SNAP_PEAK;
 	s->uptime_ns = base->totals.peak_ns;
 	s->totals.live_bytes = base->totals.at_peak_bytes;
 	s->totals.live_blocks = base->totals.at_peak_blocks;
 	s->totals.has_mapped = false;
 	moment_clear_present(s);
+	return s;
+}
+
+struct snapshot *moment_peak(struct snapshot *base)
+{
+	struct snap_site *sites;
+
+	return peak_derive(base, base, &sites);
+}
+
+struct snapshot *moment_peak_of_file(struct snapshot *base)
+{
+	struct snapshot *s = moment_peak(base);
+
+	if (s)
+		s->state = SNAP_RUNNING;
+	return s;
+}
+
+static uint64_t at_least(uint64_t least, uint64_t n)
+{
+	return n > least ? n : least;
+}
+
+/* What was live had been allocated, if only between `then` and the peak; adds that to the totals.
+ */
+static void site_flows_take(
+	struct snap_site *site, const struct snap_site *then, struct snap_totals *totals)
+{
+	static const struct snap_site none;
+
+	then = then ? then : &none;
+	site->allocs = at_least(site->live_blocks, then->allocs);
+	site->alloc_bytes = at_least(site->live_bytes, then->alloc_bytes);
+	site->frees = site->allocs - site->live_blocks;
+	site->temporary = then->temporary;
+	totals->allocs += site->allocs - then->allocs;
+	totals->alloc_bytes += site->alloc_bytes - then->alloc_bytes;
+}
+
+static void totals_peak_take(struct snap_totals *t, const struct snap_totals *base)
+{
+	t->allocs = at_least(t->live_blocks, t->allocs);
+	t->alloc_bytes = at_least(t->live_bytes, t->alloc_bytes);
+	t->frees = t->allocs - t->live_blocks;
+	t->free_bytes = t->alloc_bytes - t->live_bytes;
+	t->peak_live_bytes = base->peak_live_bytes;
+	t->peak_ns = base->peak_ns;
+	t->at_peak_bytes = base->at_peak_bytes;
+	t->at_peak_blocks = base->at_peak_blocks;
+	t->has_at_peak = true;
+}
+
+struct snapshot *moment_peak_then(struct snapshot *base, struct snapshot *then)
+{
+	struct snap_site *sites;
+	struct snapshot *s = NULL;
+	struct by_id were;
+
+	if (by_id_make(&were, then))
+		s = peak_derive(then, base, &sites);
+	for (size_t i = 0; s && i < s->nsites; i++)
+		site_flows_take(&sites[i], by_id_find(&were, sites[i].id), &s->totals);
+	free(were.site);
+	if (!s)
+		return NULL;
+	totals_peak_take(&s->totals, &base->totals);
+	s->state = SNAP_RUNNING;
+	s->peak_then = true;
+	return s;
+}
+
+/* What else is known of the site is of `then`, or of the base, if it came later. False: nothing is.
+ */
+static bool site_at_mark(struct snap_site *out, const struct snap_mark_site *at,
+	const struct snap_site *known, const struct snap_site *later)
+{
+	if (!known && !later)
+		return false;
+	if (known)
+		*out = *known;
+	else
+		*out = (struct snap_site){ .id = at->id,
+			.kind = later->kind,
+			.alloc_function = later->alloc_function,
+			.stack = later->stack };
+	out->live_bytes = at->live_bytes;
+	out->live_blocks = at->live_blocks;
+	out->allocs = at_least(at->live_blocks, at->allocs);
+	out->alloc_bytes = at->alloc_bytes;
+	out->frees = out->allocs - at->live_blocks;
+	out->peak_live_bytes = at_least(at->live_bytes, out->peak_live_bytes);
+	return true;
+}
+
+struct snapshot *moment_mark(
+	struct snapshot *base, struct snapshot *then, const struct snap_mark *mark)
+{
+	struct by_id were = { NULL, 0 }, are = { NULL, 0 };
+	struct snap_site *sites;
+	struct snapshot *s = NULL;
+	struct snap_totals *t;
+	size_t n = 0;
+
+	if (by_id_make(&were, then) && by_id_make(&are, base))
+		s = moment_derive(then, mark->nsites, &sites);
+	for (size_t i = 0; s && i < mark->nsites; i++)
+		n += site_at_mark(&sites[n], &mark->sites[i], by_id_find(&were, mark->sites[i].id),
+			by_id_find(&are, mark->sites[i].id));
+	free(were.site);
+	free(are.site);
+	if (!s)
+		return NULL;
+	s->nsites = n;
+	s->uptime_ns = mark->ns;
+	s->now_realtime_ns = s->start_realtime_ns + mark->ns;
+	s->moments = mark;
+	t = &s->totals;
+	t->live_bytes = mark->live_bytes;
+	t->live_blocks = mark->live_blocks;
+	t->allocs = at_least(mark->live_blocks, mark->allocs);
+	t->alloc_bytes = at_least(mark->live_bytes, mark->alloc_bytes);
+	t->frees = t->allocs - t->live_blocks;
+	t->free_bytes = t->alloc_bytes - t->live_bytes;
+	t->peak_live_bytes = at_least(t->live_bytes, t->peak_live_bytes);
 	return s;
 }
 

@@ -22,6 +22,16 @@ void moment_clear_present(struct snapshot *s);
  * without totals.has_at_peak, ENOMEM.
  */
 struct snapshot *moment_peak(struct snapshot *base);
+/* The same of a file, where there is no present: the program ran then, however it ended. */
+struct snapshot *moment_peak_of_file(struct snapshot *base);
+/* The same with what else is known of the time of the peak: `then` is a snapshot of that time or
+ * shortly before it, of the same program. */
+struct snapshot *moment_peak_then(struct snapshot *base, struct snapshot *then);
+/* `base` as of a mark, which has the live blocks of the heap's sites, and their allocations, as they
+ * were then. What else is known is of `then`, the last snapshot before it. NULL and errno ENOMEM.
+ * The mark must live as long as the result. */
+struct snapshot *moment_mark(
+	struct snapshot *base, struct snapshot *then, const struct snap_mark *mark);
 /*
  * Makes a copy of such a snapshot, whose other figures are of now, one that stands alone: as if its
  * blocks were all that was ever allocated, with a notice that says so. `sites` gets its sites,

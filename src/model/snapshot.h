@@ -550,7 +550,8 @@ struct snap_versus {
 /* The moment that a snapshot is of. */
 enum snap_moment {
 	SNAP_NOW,
-	SNAP_PEAK, /* live_* of its sites and totals are those of the program's peak */
+	SNAP_PEAK, /* live_* of its sites and totals are those of the program's peak; what else it
+		      has is of now or of the end, unless snapshot.peak_then is set */
 	SNAP_PAST, /* an earlier tick */
 	SNAP_RANGE, /* the same, and the sites' `since` is from `range_from_ns` to it */
 };
@@ -595,6 +596,7 @@ struct snapshot {
 	 */
 	struct snapshot *base;
 	enum snap_moment moment;
+	bool peak_then; /* SNAP_PEAK: the other figures are of that time, too */
 	/* Which kinds of memory its sites and totals are of (enum kinds, src/model/kinds.h); 0: the
 	 * heap. */
 	unsigned kinds;

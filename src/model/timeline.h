@@ -39,6 +39,7 @@ struct moment {
 	enum snap_moment kind;
 	uint64_t ns; /* SNAP_PAST, SNAP_RANGE: the last tick up to then */
 	uint64_t from_ns; /* SNAP_RANGE */
+	unsigned mark; /* SNAP_PAST: number of the mark that it is the moment of; 0: none */
 };
 
 /* Index of the last point with ns <= `ns`; the first point if there is none. `npoints` > 0. */

@@ -269,10 +269,14 @@ static void graph_cut(struct snapshot *s, uint64_t base_ns)
 }
 
 /* The marks up to the moment, and the span between two of them that the base shows. */
-static void marks_cut(struct snapshot *s, struct snap_site *sites)
+static void marks_later_cut(struct snapshot *s)
 {
 	while (s->moments && s->moments->ns > s->uptime_ns)
 		s->moments = s->moments->before;
+}
+
+static void marks_cut(struct snapshot *s, struct snap_site *sites)
+{
 	if (s->since && s->since->ns > s->uptime_ns)
 		s->since = NULL;
 	if (!s->since || (s->until && s->until->ns > s->uptime_ns))
@@ -387,6 +391,7 @@ static struct snapshot *snapshot_make(struct making *m)
 	s->mapped = sites + m->heap;
 	s->nmapped = m->others;
 	sites_fill(m, s, sites);
+	marks_later_cut(s);
 	if (m->asked->kind == SNAP_RANGE)
 		range_fill(m, s, room);
 	else
@@ -446,6 +451,21 @@ static int making_run(struct making *m, struct snapshot **out)
 	return rc ? rc : *out ? 0 : -ENOMEM;
 }
 
+/* As of the mark that is asked for; a reference to `s` goes. */
+static struct snapshot *mark_take(struct snapshot *base, struct snapshot *s, unsigned number)
+{
+	const struct snap_mark *mark = base->moments;
+	struct snapshot *made;
+
+	while (mark && mark->number != number)
+		mark = mark->before;
+	if (!mark)
+		return s;
+	made = moment_mark(base, s, mark);
+	snapshot_unref(s);
+	return made;
+}
+
 struct snapshot *history_snapshot(
 	struct history *h, struct snapshot *base, const struct moment *asked)
 {
@@ -464,6 +484,8 @@ struct snapshot *history_snapshot(
 		free(m->in_base);
 	}
 	free(m);
+	if (s && asked->mark)
+		return mark_take(base, s, asked->mark);
 	if (rc)
 		errno = -rc;
 	return s;

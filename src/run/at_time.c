@@ -212,6 +212,8 @@ static int one_find(const struct at *at, const struct snapshot *last, const stru
 		return 0;
 	out->kind = at->kind == AT_PEAK && last->totals.has_at_peak ? SNAP_PEAK : SNAP_PAST;
 	rc = at_ns(at, last, t, &out->ns, message);
+	if (rc == 0 && at->kind == AT_MARK)
+		out->mark = mark_find(last, at->mark)->number;
 	return rc == 0 && out->kind == SNAP_PAST ? kept_check(out->ns, last, t, message) : rc;
 }
 

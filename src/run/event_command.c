@@ -33,11 +33,21 @@ static void timeline_make(const struct snapshot *s, struct timeline *t,
 	t->replay = true;
 }
 
+/* All figures are of then. */
+static struct snapshot *peak_make(struct event_recording *r, struct snapshot *last)
+{
+	struct snapshot *then = event_snapshot(r, last->totals.peak_ns), *peak;
+
+	peak = then ? moment_peak_then(last, then) : NULL;
+	snapshot_unref(then);
+	return peak;
+}
+
 static struct snapshot *moment_make(
 	struct event_recording *r, const struct moment *m, struct snapshot *last)
 {
 	if (m->kind == SNAP_PEAK)
-		return moment_peak(last);
+		return peak_make(r, last);
 	if (m->kind == SNAP_RANGE)
 		return event_snapshot_range(r, m->from_ns, m->ns);
 	return event_snapshot(r, m->kind == SNAP_PAST ? m->ns : UINT64_MAX);

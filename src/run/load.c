@@ -113,7 +113,7 @@ static struct snapshot *still_moment(struct snapshot *s, const char *at, const c
 	}
 	if (m.kind == SNAP_NOW)
 		return s;
-	peak = m.kind == SNAP_PEAK ? moment_peak(s) : NULL;
+	peak = m.kind == SNAP_PEAK ? moment_peak_of_file(s) : NULL;
 	if (m.kind != SNAP_PEAK)
 		failure_print_reason(file, "only a recording has other moments than peak and end");
 	else if (!peak)

@@ -116,12 +116,27 @@ const struct timeline *replay_timeline(const struct replay *r, size_t image)
 	return history_timeline(recording_history(r->recording, image));
 }
 
+/* With the figures of the last refresh before it, where that is kept. */
+static struct snapshot *peak_moment(struct replay *r, size_t image)
+{
+	struct snapshot *last = r->image[image].last, *then, *peak;
+	const struct moment m = { .kind = SNAP_PAST, .ns = last->totals.peak_ns };
+	const struct timeline *t = replay_timeline(r, image);
+
+	if (!last->totals.has_at_peak || !t || t->npoints == 0 || m.ns < t->points[0].ns)
+		return moment_peak_of_file(last);
+	then = history_snapshot(recording_history(r->recording, image), last, &m);
+	peak = then ? moment_peak_then(last, then) : NULL;
+	snapshot_unref(then);
+	return peak;
+}
+
 struct snapshot *replay_moment(struct replay *r, size_t image, const struct moment *m)
 {
 	struct snapshot *last = r->image[image].last;
 
 	if (m->kind == SNAP_PEAK)
-		return moment_peak(last);
+		return peak_moment(r, image);
 	if (m->kind != SNAP_NOW)
 		return history_snapshot(recording_history(r->recording, image), last, m);
 	snapshot_ref(last);

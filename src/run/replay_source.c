@@ -75,7 +75,7 @@ static const struct snap_mark *mark_of(const struct snapshot *s, unsigned number
 static struct snapshot *since_mark(struct replay_source *s, const struct snap_mark *since)
 {
 	const struct snap_mark *until = mark_of(last_shown(s), s->until);
-	struct moment m = { SNAP_RANGE, s->moment.ns, since->ns };
+	struct moment m = { .kind = SNAP_RANGE, .ns = s->moment.ns, .from_ns = since->ns };
 	struct snapshot *made;
 
 	if (s->moment.kind == SNAP_NOW)

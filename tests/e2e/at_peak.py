@@ -64,6 +64,26 @@ def killed():
         os.unlink(path)
 
 
+@case("what else is known of that time is from there: in a recording, and in one of all events")
+def then():
+    for option, name in (("--record", "peaked.rec"), ("--record-events", "peaked.ev")):
+        path = os.path.join(scratch, name)
+        run([HEAPTOP, "--headless", option, path, "--", PROGRAM])
+        end, peak = (json.loads(run([HEAPTOP, "--format", "json", "-r", path, *at]).stdout)
+                     for at in ([], ["--at", "peak"]))
+        t = peak["totals"]
+        check_equal(peak["time"]["moment"], "peak", "moment in " + name)
+        check_equal(peak["process"]["state"], "running", "state in " + name)
+        check_equal(t["live_bytes"], end["totals"]["at_peak_bytes"], "live in " + name)
+        text = run([HEAPTOP, "--report", "-r", path, "--at", "peak"]).stdout.decode()
+        check("\nlive  " in text and ", running after " in text, text)
+        os.unlink(path)
+        if option == "--record-events":  # a recording may have no refresh before the peak
+            check_equal(t["allocs"] - t["frees"], t["live_blocks"], "balance")
+            check(t["allocs"] <= end["totals"]["allocs"] - 100, "what came later is counted")
+            check("(until the end)" not in text, text)
+
+
 def process_of(rep, site):
     found = [p for p in [rep, *rep["children"]] if any(site in frames_of(s) for s in p["sites"])]
     check_equal(len(found), 1, "processes with " + site)

@@ -44,7 +44,11 @@ def marks():
         with open(out, encoding="utf-8") as f:
             rep = json.load(f)
         check_equal(rep["time"]["moment"], moment, "moment of " + at)
-        # A mark's moment is that of the last refresh before it, whenever that was.
+        # What was live at the mark is exact; a range ends at the last refresh before it.
+        check(all(m["ns"] <= rep["time"]["uptime_ns"] for m in rep.get("marks", [])), "later marks at " + at)
+        if at == "mark:few":
+            check_equal([m["name"] for m in rep["marks"]][:1], ["few"], "the marks at it")
+            check_equal(kept(rep), 10, "blocks at the mark")
         check(kept(rep) == blocks if blocks else kept(rep) <= 100, "%d blocks at %s" % (kept(rep), at))
 
 

@@ -444,7 +444,9 @@ TEST(the_first_snapshot_may_be_of_the_past)
 {
 	paper_open(&p, 30, 100, false);
 	p.canned.past = p.canned.still = true;
-	p.canned.moment = (struct moment){ SNAP_RANGE, 552 * CANNED_S, 500 * CANNED_S };
+	p.canned.moment = (struct moment){
+		.kind = SNAP_RANGE, .ns = 552 * CANNED_S, .from_ns = 500 * CANNED_S
+	};
 	refresh_tick(&p.ui);
 	CHECK(sees("RANGE 8:20-9:12") && sees("SINCE▼"));
 	paper_keys(&p, ".");

@@ -64,9 +64,13 @@ TEST(places)
 	CHECK_INT(past_ms("0%"), 10000);
 	CHECK_INT(past_ms("100%"), 20000);
 	CHECK_INT(past_ms("mark:warm up"), 12000);
+	CHECK_INT(found.mark, 1);
 	CHECK_INT(past_ms("mark:1"), 12000);
 	CHECK_INT(past_ms("mark:2"), 16000); /* a name comes before a number */
+	CHECK_INT(found.mark, 3);
 	CHECK_INT(past_ms("mark:3"), 16000);
+	CHECK_INT(past_ms("16s"), 16000);
+	CHECK_INT(found.mark, 0);
 	CHECK_INT(find("end"), 0);
 	CHECK(found.kind == SNAP_NOW);
 	CHECK_INT(find("peak"), 0);
