@@ -171,6 +171,15 @@ static int header_populate(const struct segment *s)
 	return rc;
 }
 
+/* Whether populating is more than a call that succeeds. An emulator of programs (qemu-user) ignores
+ * advice that it does not know; then it also accepts it for memory that may not be accessed. */
+static bool populate_is_real(const struct segment *s)
+{
+	const struct segment_part *closed = &s->part[HT_REGION_NODES];
+
+	return madvise(segment_at(s, closed->start), kernel_page_bytes(), MADV_POPULATE_WRITE) != 0;
+}
+
 /* Allocates the header's memory, which fails cleanly, before the mapping is first touched. 0, 1:
  * the kernel has no MADV_POPULATE_WRITE, so all of it is there, or -errno. */
 static int header_take(const struct segment *s, int fd)
@@ -181,12 +190,12 @@ static int header_take(const struct segment *s, int fd)
 	if (rc != 0)
 		return rc;
 	if (is_tmpfs && header_populate(s) == 0)
-		return 0;
+		return populate_is_real(s) ? 0 : 1;
 	rc = allocate(fd, HT_HEADER_BYTES);
 	if (rc != 0)
 		return rc;
 	if (header_populate(s) == 0)
-		return 0;
+		return populate_is_real(s) ? 0 : 1;
 	return errno == EINVAL ? 1 : -ENOSPC;
 }
 

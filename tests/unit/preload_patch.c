@@ -549,6 +549,7 @@ TEST(places)
 {
 	struct place low = { .start = 0x400000, .end = 0x500000, .bytes = 8192 };
 	struct place high = { .start = 0x7ffff7000000, .end = 0x7ffff8000000, .bytes = 8192 };
+	struct place lowest = { .start = 0x18000, .end = 0xf8d000, .bytes = 4096 };
 	struct place large = { .start = 0x10000000000, .end = 0x10080000000, .bytes = 4096 };
 	uint64_t at;
 	unsigned n = 0;
@@ -561,6 +562,11 @@ TEST(places)
 		CHECK(at + high.bytes <= 0x7ffffffff000 && place_is_near(&high, at));
 	CHECK(n > 15);
 	CHECK(!place_next(&large, &at));
+	/* A heap grows above an executable: that is the last resort, and far away at first. */
+	CHECK(place_next(&lowest, &at));
+	CHECK(at >= 65536 && at + 4096 <= 0x18000);
+	CHECK(place_next(&lowest, &at));
+	CHECK(at > 0x30000000);
 }
 
 int main(void)
