@@ -285,7 +285,8 @@ static const char *why_no_segment(int rc)
 	case -ENFILE:
 		return "the program can open no more files; raise its limit (prlimit --nofile)";
 	case -ENOMEM:
-		return "its limit on address space leaves no room; raise it (prlimit --as)";
+		return "its limit on address space or data leaves no room; raise it (prlimit --as "
+		       "--data)";
 	case -EAGAIN:
 		return "it locks its memory, and may lock no more; raise its limit (prlimit "
 		       "--memlock)";

@@ -87,6 +87,8 @@ int attach_phase_look(struct attach_job *j)
 {
 	int rc = attach_process_renew(&j->process);
 
+	if (rc == -ENOENT || rc == -ESRCH)
+		return attach_phase_refuse(j, -ESRCH, "it has ended");
 	if (rc != 0)
 		return attach_phase_refuse(j, rc, "%s", strerror(-rc));
 	/* Its memory is that of the image for which it was opened. */

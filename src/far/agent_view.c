@@ -174,9 +174,12 @@ static bool is_alive(struct far_agent_view *v)
 	return rc == 0 ? ticks == v->identity.start_ticks : rc != -ESRCH;
 }
 
-/* Reads the list of segments. */
+/* Reads the list of segments. An image that was found stays the next one until it is served, since
+ * its segment, and the one that is served, are kept open as long as none further is looked for. */
 static void next_find(struct far_agent_view *v, uint64_t now)
 {
+	if (v->next)
+		return;
 	v->next = v->of.next ? v->of.next(v->of.next_ctx) : NULL;
 	if (v->next == v->segment)
 		v->next = NULL;

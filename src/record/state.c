@@ -225,18 +225,19 @@ static void *grown(void *items, size_t was, size_t now, size_t each)
 	return p;
 }
 
-static uint32_t room_for(uint32_t room, uint32_t index, uint32_t first)
+/* Room for an index below `most`, and no more than for those. */
+static uint32_t room_for(uint32_t room, uint32_t index, uint32_t first, uint32_t most)
 {
 	uint64_t now = room ? room : first;
 
 	while (now <= index)
 		now += now / 2;
-	return (uint32_t)now;
+	return now < most ? (uint32_t)now : most;
 }
 
 int state_site_room(struct state *s, uint32_t id)
 {
-	uint32_t room = room_for(s->room, id, 256);
+	uint32_t room = room_for(s->room, id, 256, STATE_SITES_MAX);
 	struct state_more *more;
 	struct state_site *site;
 	uint8_t *present;
@@ -269,7 +270,7 @@ int state_more_room(struct state *s)
 
 int state_thread_room(struct state *s, uint32_t slot)
 {
-	uint32_t room = room_for(s->thread_room, slot, 8);
+	uint32_t room = room_for(s->thread_room, slot, 8, STATE_THREADS_MAX);
 	struct state_thread *thread;
 
 	if (slot >= STATE_THREADS_MAX)

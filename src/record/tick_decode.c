@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "src/util/text.h"
+
 /* The next index after a gap, below `limit`. */
 static uint32_t index_read(struct bytes_cursor *c, uint32_t *next, uint32_t limit)
 {
@@ -24,6 +26,7 @@ static int texts_read(struct state *s, struct bytes_cursor *c)
 {
 	uint64_t flags = bytes_read_below(c, FLAG_NOTICE | FLAG_WRONG);
 	const char *text = NULL, *rows = NULL;
+	char clean[STATE_TEXT_MAX + 1];
 	size_t len, rows_len;
 	int rc = 0;
 
@@ -32,7 +35,7 @@ static int texts_read(struct state *s, struct bytes_cursor *c)
 	if (flags & FLAG_WRONG)
 		rows = bytes_read_text(c, WRONG_ROWS_BYTES, &rows_len);
 	if (text)
-		rc = state_notice_set(s, text, len);
+		rc = state_notice_set(s, clean, text_clean(clean, sizeof(clean), text, len));
 	if (rc == 0 && rows)
 		rc = state_wrong_set(s, rows, rows_len);
 	return rc;
@@ -66,7 +69,7 @@ static void thread_read(struct state_thread *t, struct bytes_cursor *c)
 		name = bytes_read_text(c, sizeof(t->name) - 1, &len);
 		memset(t->name, 0, sizeof(t->name));
 		if (name)
-			memcpy(t->name, name, len);
+			text_clean(t->name, sizeof(t->name), name, len);
 	}
 	t->present = true;
 	if (mask & THREAD_GONE)

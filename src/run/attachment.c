@@ -529,24 +529,25 @@ static bool has_ended(pid_t pid)
 	return proc_start_ticks(pid, &ticks) == -ESRCH;
 }
 
-/* Detaches from those that still run. */
+/* Detaches from those that still run. One that calls exec meanwhile is left by its new image. */
 static void all_leave(struct attachment *a)
 {
 	char message[ATTACH_MESSAGE_MAX];
-	int rc = attachment_detach(a, 0, message, sizeof(message));
+	int rc = -ESTALE;
 
-	if (rc == 0)
-		fprintf(stderr, "heaptop: %s\n", message);
-	else if (rc != -ESRCH)
-		failure_print(message);
+	for (unsigned i = 0; i < 2 && rc == -ESTALE; i++)
+		rc = attachment_detach(a, 0, message, sizeof(message));
+	if (rc != -ESRCH)
+		fprintf(stderr, "heaptop: %s%s\n", message,
+			rc ? "; it stays recorded until heaptop --detach" : "");
 }
 
-static void keep_say(pid_t pid)
+static void keep_say(int pid)
 {
 	fprintf(stderr,
 		"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to end "
 		"that: heaptop --detach %d\n",
-		(int)pid, (int)pid, (int)pid);
+		pid, pid, pid);
 }
 
 void attachment_leave(struct attachment *a)

@@ -2,6 +2,7 @@
 #include "src/run/list_command.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "src/run/failure.h"
@@ -38,6 +39,7 @@ static int segment(void *ctx, const struct target_segment *s)
 		[TARGET_UNREADABLE] = "unreadable" };
 	const struct table *t = ctx;
 	char pid[16] = "?", memory[UNITS_MAX], age[UNITS_MAX] = "?";
+	char path[sizeof(s->path)], why[sizeof(s->why)];
 	bool readable = s->state != TARGET_UNREADABLE;
 	uint64_t now = clock_realtime_ns();
 
@@ -45,8 +47,11 @@ static int segment(void *ctx, const struct target_segment *s)
 		snprintf(pid, sizeof(pid), "%d", (int)(s->process > 0 ? s->process : s->pid));
 	if (s->created_ns && now > s->created_ns)
 		units_duration(age, now - s->created_ns);
+	/* Anyone may make a file there, of any name. */
+	text_clean(path, sizeof(path), s->path, strlen(s->path));
+	text_clean(why, sizeof(why), s->why, strlen(s->why));
 	row(t, pid, states[s->state], units_bytes(memory, s->memory_bytes), age,
-		readable ? s->command : "?", s->path, readable ? NULL : s->why);
+		readable ? s->command : "?", path, readable ? NULL : why);
 	return 0;
 }
 

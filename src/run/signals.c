@@ -16,7 +16,8 @@ static struct sigaction before[CAUGHT];
 static void on_signal(int signal)
 {
 	pending = signal;
-	*also_set = true;
+	if (also_set)
+		*also_set = true;
 }
 
 void signals_catch(bool launched, atomic_bool *cancelled)
@@ -49,7 +50,8 @@ int signals_pending(void)
 void signals_clear(void)
 {
 	pending = 0;
-	*also_set = false;
+	if (also_set)
+		*also_set = false;
 }
 
 bool signals_interrupt_ignored(void)

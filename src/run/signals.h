@@ -10,7 +10,8 @@
  * Catches SIGTERM, SIGHUP, SIGINT and SIGQUIT until signals_restore. A launched program gets the
  * terminal's signals itself and decides what they mean, so heaptop ignores them then. Signals that
  * our parent had us ignore (nohup) stay ignored. SIGPIPE is ignored for good: a reader that goes
- * away is a failed write, after which heaptop still cleans up. Each signal also sets `cancelled`.
+ * away is a failed write, after which heaptop still cleans up. Each signal also sets `cancelled`,
+ * if it is not NULL.
  */
 void signals_catch(bool launched, atomic_bool *cancelled);
 /* Signals mean heaptop again: it waits for nothing any more. */

@@ -206,7 +206,7 @@ static bool is_seen(const struct prepared *p)
 
 static int create_seen(struct prepared *p)
 {
-	int rc = directories_try(prepare_variable, create_in, p);
+	int rc = directories_try(prepare_variable, create_in, p), own = rc;
 
 	if (rc == 0)
 		strcpy(p->inside, p->path);
@@ -220,8 +220,8 @@ static int create_seen(struct prepared *p)
 		uncreate(p, true);
 		rc = -ENAMETOOLONG;
 	}
-	p->unseen = rc != 0;
-	return rc;
+	p->unseen = rc != 0 && own == 0;
+	return rc != 0 && own != 0 ? own : rc;
 }
 
 static struct prepared *prepare_of(pid_t reader, const struct prepared *first, unsigned depth,

@@ -280,11 +280,23 @@ static void images_settle(struct found *f)
 	}
 }
 
+/* Whether the place in another root is one of our own directories: mounts may be shared. */
+static bool is_own(const char *place, const char *const *dirs, unsigned count)
+{
+	struct stat there, here;
+
+	for (unsigned i = 0; i < count; i++)
+		if (stat(place, &there) == 0 && stat(dirs[i], &here) == 0 &&
+			there.st_dev == here.st_dev && there.st_ino == here.st_ino)
+			return true;
+	return false;
+}
+
 /* 0 or -errno; the caller frees f->items either way. */
 static int found_gather(struct found *f)
 {
 	const char *dirs[DIRECTORIES_MAX], *places[PLACES_MAX];
-	unsigned count = directories_list(prepare_variable, dirs), failed = 0;
+	unsigned count = directories_list(prepare_variable, dirs), failed = 0, others;
 	int err, last = 0;
 
 	*f = (struct found){ 0 };
@@ -297,9 +309,10 @@ static int found_gather(struct found *f)
 	/* One directory that the library could not have used either must not hide the other. */
 	if (failed == count)
 		return last;
-	count = places_list(places);
-	for (unsigned i = 0; i < count; i++)
-		(void)directory_take(f, places[i]);
+	others = places_list(places);
+	for (unsigned i = 0; i < others; i++)
+		if (!is_own(places[i], dirs, count))
+			(void)directory_take(f, places[i]);
 	if (f->count)
 		qsort(f->items, f->count, sizeof(*f->items), segment_order);
 	images_settle(f);

@@ -182,7 +182,10 @@ static const struct needed {
 	CALL(mremap, 0x7f0000000000, 65536, 131072, MREMAP_MAYMOVE),
 	CALL(mprotect, 0x7f0000000000, 65536, PROT_READ | PROT_WRITE),
 	CALL(madvise, 0x7f0000000000, 65536, MADV_WILLNEED),
+	CALL(getpid, 0),
 	CALL(gettid, 0),
+	CALL(tgkill, 1, 1, 0),
+	CALL(sysinfo, 0x7f0000000000),
 	CALL(rt_sigprocmask, 0),
 	CALL(rt_sigreturn, 0),
 #undef CALL

@@ -273,7 +273,7 @@ static size_t units_number(const char *text, uint64_t *whole, uint64_t *billiont
 
 int units_parse_duration(const char *text, uint64_t *ns)
 {
-	uint64_t whole, billionths, high;
+	uint64_t whole, billionths, high, low;
 	size_t used = units_number(text, &whole, &billionths);
 
 	if (!used)
@@ -284,8 +284,10 @@ int units_parse_duration(const char *text, uint64_t *ns)
 		if (__builtin_mul_overflow(whole, units_suffix[i].ns, &high))
 			return -EINVAL;
 		/* In two steps: a billionth of an hour times 10^9 does not fit in 64 bits. */
-		*ns = high +
-		      (uint64_t)((double)billionths * 1e-9 * (double)units_suffix[i].ns + 0.5);
+		low = (uint64_t)((double)billionths * 1e-9 * (double)units_suffix[i].ns + 0.5);
+		if (__builtin_add_overflow(high, low, &high))
+			return -EINVAL;
+		*ns = high;
 		return 0;
 	}
 	return -EINVAL;

@@ -354,6 +354,22 @@ def test_no_such_file():
     read_refused(link, "link")
 
 
+def test_names_that_control_the_terminal():
+    """Anyone can make a file of any name where segments are, and recordings may name any."""
+    odd = "\x1b]0;owned\x07\x1b[2J"
+    with open(os.path.join(segments, "heaptop-" + odd), "w", encoding="utf-8") as f:
+        f.write("x")
+    try:
+        status, out, err = heaptop_run(["-l"])
+        if status != 0 or "heaptop-?]0;owned" not in out or "\x1b" in out + err:
+            raise Wrong(f"-l: {status}, {out!r}, {err!r}")
+    finally:
+        os.unlink(os.path.join(segments, "heaptop-" + odd))
+    status, out, err = heaptop_run(["-r", os.path.join(work, odd)])
+    if status != FAILED or "\x1b" in out + err or "?]0;owned" not in err:
+        raise Wrong(f"-r: {status}, {out!r}, {err!r}")
+
+
 def test_segment_that_is_whole():
     status, out, err = heaptop_run(["-b", "-n", "1", "-r", segment_left()])
     if status != 0 or err or not out:

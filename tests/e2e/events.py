@@ -360,6 +360,7 @@ def trace():
                 lines = [tracer.stdout.readline().decode().split() for _ in range(50)]
                 tracer.send_signal(signal.SIGINT)
                 tracer.stdout.read()
+                check_equal(tracer.wait(60), 0, "exit status after SIGINT")
             for line in lines:
                 check(200 <= int(line[3]) < 3200 and line[2].startswith("0x"), "line: %s" % line)
             check(any("freed" in line for line in lines), "no block was freed")

@@ -149,9 +149,10 @@ def sandboxed():
         else:
             refused(program.pid, says="seccomp")
             program.goes_on()
-    with running("attach_sandbox", "tight") as program:
-        refused(program.pid, says="its seccomp filter forbids m" if os.geteuid() == 0 else "seccomp")
-        program.goes_on()
+    for how, call in (("tight", "m"), ("nameless", "getpid")):
+        with running("attach_sandbox", how) as program:
+            refused(program.pid, says="its seccomp filter forbids " + call if os.geteuid() == 0 else "seccomp")
+            program.goes_on()
 
 
 def killed_after(command, after_s):
@@ -661,7 +662,7 @@ def write_or_execute():
 @row("G29", "a limit of the program leaves no room: the refusal has another reason, or no remedy, or waits for its time to be over")
 def limits():
     page_reachable()
-    for what, says in (("space", "address space leaves no room; raise it (prlimit --as)"), ("locked", "(prlimit --memlock)"),
+    for what, says in (("space", "address space or data leaves no room; raise it (prlimit --as --data)"), ("locked", "(prlimit --memlock)"),
                        ("files", "open no more files; raise its limit (prlimit --pid ")):
         with running("attach_strict", what) as program:
             same = Same(program.pid)

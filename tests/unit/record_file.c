@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recordings: what is written comes back, to the byte. */
 #include <signal.h>
+#include "src/record/state.h"
 #include "tests/unit/record_file_fixture.h"
 
 #define TICKS 150
@@ -272,6 +273,9 @@ TEST(what_the_file_says_is_cleaned)
 	p.frames[0].module = &evil;
 	p.frames[1].function = "f\r\xff";
 	p.head.command = "x\ny";
+	p.head.notice = "n\033]0;t\a";
+	p.nthreads = 1;
+	p.threads[0] = (struct snap_thread){ .slot = 1, .tid = 7, .name = "t\033[2J" };
 	p.stacks[0].resolved = true;
 	program_tick(&p, S_NS, 100);
 	end(w, &p);
@@ -279,8 +283,39 @@ TEST(what_the_file_says_is_cleaned)
 	r = reopen(path);
 	s = recording_last(r, 0);
 	CHECK_STR(s->command, "x?y");
+	CHECK_STR(s->notice, "n?]0;t?");
+	CHECK_INT(s->nthreads, 1);
+	CHECK_STR(s->threads[0].name, "t?[2J");
 	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->module->path, "/tmp/a?[2J?b");
 	CHECK_STR(snapshot_frame(s->sites[0].stack, 1)->function, "f??");
+	snapshot_unref(s);
+	recording_free(r);
+	program_free(&p);
+}
+
+/* Tables by id grow by half, and ids have a limit. */
+TEST(the_last_ids_come_back)
+{
+	struct recording_writer *w = create(0);
+	struct recording *r;
+	struct snapshot *s;
+	struct program p;
+
+	program_init(&p, 3, 2);
+	p.sites[1].id = STATE_SITES_MAX - 1;
+	program_tick(&p, S_NS, 100);
+	p.nthreads = 1;
+	p.threads[0] = (struct snap_thread){ .slot = STATE_THREADS_MAX - 1, .tid = 7 };
+	end(w, &p);
+	CHECK_INT(recording_close(w), 0);
+	r = reopen(path);
+	s = recording_last(r, 0);
+	CHECK(s != NULL);
+	if (s) {
+		CHECK_INT(s->nsites, 2);
+		CHECK_INT(s->sites[1].id, STATE_SITES_MAX - 1);
+		CHECK_INT(s->threads[0].slot, STATE_THREADS_MAX - 1);
+	}
 	snapshot_unref(s);
 	recording_free(r);
 	program_free(&p);
@@ -471,6 +506,7 @@ int main(void)
 	RUN(one_tick_is_a_saved_snapshot);
 	RUN(names_are_written_when_they_are_known);
 	RUN(what_the_file_says_is_cleaned);
+	RUN(the_last_ids_come_back);
 	RUN(streams_of_several_images);
 	RUN(marks_come_back);
 	RUN(leak_scans_come_back);

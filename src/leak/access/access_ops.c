@@ -34,12 +34,14 @@ int leak_access_ops_ended(struct leak_access *a)
 int leak_access_ops_image_check(struct leak_access *a)
 {
 	const char *path = read_path(a->segment);
+	struct read_identity id;
+	bool left;
 
 	for (size_t i = 0; i < a->space.maps; i++)
 		if (leak_map_is_segment_of(&a->space.map[i], path))
 			return 0;
-	snprintf(a->message, TRACE_MESSAGE_MAX,
-		"process %d cannot be scanned: it called exec, which discarded the recorded heap",
-		(int)a->pid);
+	left = read_identity(a->segment, &id) == 0 && id.state == HT_STATE_STOPPED;
+	snprintf(a->message, TRACE_MESSAGE_MAX, "process %d cannot be scanned: %s", (int)a->pid,
+		left && id.why[0] ? id.why : "it called exec, which discarded the recorded heap");
 	return -ESTALE;
 }

@@ -3,9 +3,10 @@
  * A program under a seccomp filter that kills it for each system call that makes a file, thread or
  * process; it allocates, and sleeps in between.
  *
- *	attach_sandbox PAGE [tight|private]
+ *	attach_sandbox PAGE [tight|nameless|private]
  *
- * tight: nor may it map memory; its heap is large enough before. private: no filter, but it is not
+ * tight: nor may it map memory; its heap is large enough before. nameless: nor may it ask for its
+ * own number. private: no filter, but it is not
  * dumpable and gains no privileges.
  */
 #include <linux/audit.h>
@@ -20,7 +21,7 @@
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                         \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-static void filter_set(int tight)
+static void filter_set(int tight, int nameless)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -32,6 +33,7 @@ static void filter_set(int tight)
 		KILL_ON(SYS_prctl),
 		KILL_ON((unsigned)(tight ? SYS_mprotect : SYS_clone3)),
 		KILL_ON((unsigned)(tight ? SYS_mmap : SYS_clone3)),
+		KILL_ON((unsigned)(nameless ? SYS_getpid : SYS_clone3)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
@@ -50,6 +52,7 @@ static void privacy_set(void)
 int main(int argc, char **argv)
 {
 	struct timespec nap = { .tv_nsec = 5000000 };
+	const char *how = argc > 2 ? argv[2] : "";
 	unsigned state = 1;
 	void *volatile large;
 
@@ -58,10 +61,10 @@ int main(int argc, char **argv)
 	page_open(argv[1]);
 	large = malloc(100000);
 	free(large);
-	if (argc > 2 && strcmp(argv[2], "private") == 0)
+	if (strcmp(how, "private") == 0)
 		privacy_set();
 	else
-		filter_set(argc > 2);
+		filter_set(strcmp(how, "tight") == 0, strcmp(how, "nameless") == 0);
 	page_ready();
 	while (!page_stopped()) {
 		page_allocate(&state);
