@@ -13,7 +13,17 @@
 #include "src/model/value.h"
 #include "src/util/strbuf.h"
 
-#define EXPORT_FAILURE_UNFREED 8u /* every unfreed block is a failure */
+#define EXPORT_FAILURE_UNFREED	8u /* every unfreed block is a failure */
+#define EXPORT_FAILURE_BADFREE	16u /* every free of no block */
+#define EXPORT_FAILURE_MISMATCH 32u /* every free that does not fit the block */
+#define EXPORT_LIMIT_MAX	256
+
+/* A limit that was given, and what came of it in all processes. */
+struct export_limit {
+	const char *name; /* as given */
+	char line[EXPORT_LIMIT_MAX]; /* with the figure */
+	bool failed;
+};
 
 struct process_row;
 
@@ -48,8 +58,9 @@ struct export_options {
 	bool value_given; /* --value: of several weights, only this one */
 	const struct export_launch *launch; /* NULL: the launch is one process */
 	const struct timeline *timeline; /* the past; NULL: only the snapshot's history */
-	unsigned failures; /* for JUnit, what fails: bit i: leaks of class i; EXPORT_FAILURE_UNFREED
-			    */
+	unsigned failures; /* for JUnit, what fails: bit i: leaks of class i; EXPORT_FAILURE_* */
+	const struct export_limit *limits; /* for JUnit; of all processes */
+	unsigned nlimits;
 };
 
 /* One batch frame: header lines as on the screen, then the site rows. */
@@ -62,7 +73,8 @@ void export_json(struct strbuf *out, const struct snapshot *s, const struct expo
  * now_realtime_ns. `of_other`: the process is not the launched one, so name it. */
 void export_leak_round(struct strbuf *out, const struct snapshot *s, const struct export_options *o,
 	bool of_other);
-/* JUnit XML: a test for each class in `failures`, which fails once per call site. */
+/* JUnit XML: a test for each class in `failures`, which fails once per call site, and for each
+ * limit. */
 void export_junit(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 
 #endif

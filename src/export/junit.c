@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A report for CI: each checked class of leaks is a test, which fails once per call site. The form
- * is the JUnit XML schema that Jenkins and GitLab read (testsuites, testsuite, testcase, failure,
- * error).
+ * A report for CI: each checked class of leaks or wrong frees is a test, which fails once per call
+ * site, and so is each limit. The form is the JUnit XML schema that Jenkins and GitLab read
+ * (testsuites, testsuite, testcase, failure, error).
  */
 #include <stdio.h>
 #include <string.h>
 #include "src/export/text.h"
+#include "src/export/wrong_frees.h"
+#include "src/model/wrong_frees.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -168,6 +170,99 @@ static void unfreed_case(struct suite *u, const struct snapshot *s, const struct
 	strbuf_free(&message);
 }
 
+/* ---- wrong frees ---- */
+
+static bool is_mismatch(enum snap_wrong_kind kind)
+{
+	return kind == SNAP_WRONG_MISMATCHED || kind == SNAP_WRONG_SIZED;
+}
+
+static void wrong_case(struct suite *u, const struct snap_wrong_free *f, const char *type,
+	const struct export_options *o)
+{
+	const struct row_style style = { .names = o->names, .show_hidden = o->show_hidden };
+	const struct snap_site site = { .alloc_function = f->freed_by, .stack = f->stack };
+	char function[COLUMN_TEXT_MAX] = "?", place[COLUMN_TEXT_MAX] = "",
+	     line[WRONG_FREES_LINE_MAX];
+	struct strbuf body = STRBUF_INIT, name = STRBUF_INIT;
+
+	if (f->stack) {
+		site_name(&site, &style, function, sizeof(function));
+		site_place(&site, &style, place, sizeof(place));
+	}
+	strbuf_printf(&name, "%s free: %s%s%s", type, function, place[0] ? " " : "", place);
+	strbuf_putc(&body, '\n');
+	wrong_frees_text_stacks(&body, f, o);
+	case_failed(u, strbuf_text(&name), "failure", type, wrong_frees_line(f, line), &body);
+	u->cases.failed |= name.failed;
+	strbuf_free(&name);
+}
+
+/* Those at places that there was no room for. */
+static void unlisted_case(struct suite *u, const char *type, uint64_t count)
+{
+	struct strbuf body = STRBUF_INIT;
+	char name[64], message[96], exact[UNITS_MAX + 8];
+
+	snprintf(name, sizeof(name), "%s frees elsewhere", type);
+	snprintf(message, sizeof(message), "%s at places that there was no room for",
+		units_exact(exact, count));
+	case_failed(u, name, "failure", type, message, &body);
+}
+
+/* `type`: "bad" or "mismatched"; `count`: of all such frees. */
+static void wrong_cases_of(struct suite *u, const struct snapshot *s, bool mismatch, uint64_t count,
+	const struct export_options *o)
+{
+	const char *type = mismatch ? "mismatched" : "bad";
+	uint64_t listed = 0;
+	char name[64];
+
+	for (size_t i = 0; i < s->nwrong; i++) {
+		if (is_mismatch(s->wrong[i].kind) != mismatch)
+			continue;
+		wrong_case(u, &s->wrong[i], type, o);
+		listed += s->wrong[i].count;
+	}
+	if (count > listed)
+		unlisted_case(u, type, count - listed);
+	if (count > 0)
+		return;
+	snprintf(name, sizeof(name), "no %s frees", type);
+	case_passed(u, name);
+}
+
+static void wrong_cases(struct suite *u, const struct snapshot *s, const struct export_options *o)
+{
+	struct strbuf nothing = STRBUF_INIT;
+	bool bad = o->failures & EXPORT_FAILURE_BADFREE,
+	     mismatch = o->failures & EXPORT_FAILURE_MISMATCH;
+
+	if ((bad || mismatch) && !s->totals.has_wrong) {
+		case_failed(u, "wrong frees", "error", "wrong frees",
+			"wrong frees are not known for this moment", &nothing);
+		return;
+	}
+	if (bad)
+		wrong_cases_of(u, s, false, wrong_frees_bad(s), o);
+	if (mismatch)
+		wrong_cases_of(u, s, true, wrong_frees_mismatched(s), o);
+}
+
+/* ---- limits ---- */
+
+static void limit_cases(struct suite *u, const struct export_options *o)
+{
+	struct strbuf nothing = STRBUF_INIT;
+
+	for (unsigned i = 0; i < o->nlimits; i++)
+		if (o->limits[i].failed)
+			case_failed(u, o->limits[i].name, "failure", "limit", o->limits[i].line,
+				&nothing);
+		else
+			case_passed(u, o->limits[i].name);
+}
+
 static void suite_put(struct strbuf *out, const struct snapshot *s, const struct suite *u)
 {
 	strbuf_puts(out, "  <testsuite");
@@ -185,12 +280,23 @@ static struct suite suite_of(const struct snapshot *s)
 	return (struct suite){ .cases = STRBUF_INIT, .program = s->command ? s->command : "?" };
 }
 
-/* Writes those of the launch's other processes that were scanned for leaks. */
-static void child_put(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+/* The tests of one process. */
+static void process_cases(struct suite *u, const struct snapshot *s, const struct export_options *o)
 {
+	leak_cases(u, o->whole ? o->whole : s, o); /* a filter does not hide a failure's stack */
+	wrong_cases(u, o->whole ? o->whole : s, o);
+}
+
+/* One of the launch's other processes, with what was checked there. */
+static void child_put(
+	struct strbuf *out, const struct snapshot *of, size_t i, const struct export_options *o)
+{
+	const struct snapshot *s = of->children[i];
 	struct suite u = suite_of(s);
 
-	leak_cases(&u, o->whole ? o->whole : s, o);
+	process_cases(&u, s, o);
+	if (snapshot_child_left(of, i))
+		unfreed_case(&u, s, o);
 	if (u.tests)
 		suite_put(out, s, &u);
 	strbuf_free(&u.cases);
@@ -200,15 +306,16 @@ void export_junit(struct strbuf *out, const struct snapshot *s, const struct exp
 {
 	struct suite u = suite_of(s);
 
-	leak_cases(&u, o->whole ? o->whole : s, o); /* a filter does not hide a failure's stack */
+	process_cases(&u, s, o);
 	unfreed_case(&u, s, o);
+	limit_cases(&u, o);
 	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 	suite_put(out, s, &u);
 	strbuf_free(&u.cases);
 	for (size_t i = 0; i < s->nchildren; i++) {
 		const struct export_options child = export_child_options(o, i);
 
-		child_put(out, s->children[i], &child);
+		child_put(out, s, i, &child);
 	}
 	strbuf_puts(out, "</testsuites>\n");
 }

@@ -428,6 +428,7 @@ struct export_options export_child_options(const struct export_options *o, size_
 	child.memory = NULL; /* not read for children */
 	child.launch = NULL; /* it has them all */
 	child.verdict = NULL; /* the verdict covers all processes */
+	child.nlimits = 0; /* so do the limits */
 	child.whole = o->whole && i < o->whole->nchildren ? o->whole->children[i] : NULL;
 	return child;
 }

@@ -18,12 +18,9 @@ static void stack_text(struct strbuf *out, const char *function, const struct st
 		strbuf_puts(out, "      (the stack was not recorded)\n");
 }
 
-static void row_text(struct strbuf *out, const struct snap_wrong_free *f, size_t rank,
-	const struct export_options *o)
+void wrong_frees_text_stacks(
+	struct strbuf *out, const struct snap_wrong_free *f, const struct export_options *o)
 {
-	char line[WRONG_FREES_LINE_MAX];
-
-	strbuf_printf(out, "\n%3zu. %s\n", rank, wrong_frees_line(f, line));
 	stack_text(out, f->freed_by, f->stack, o);
 	if (f->first_site) {
 		strbuf_puts(out, "     the block was freed before\n");
@@ -33,6 +30,15 @@ static void row_text(struct strbuf *out, const struct snap_wrong_free *f, size_t
 		return;
 	strbuf_puts(out, "     the block was allocated\n");
 	stack_text(out, f->allocated_by, f->alloc_stack, o);
+}
+
+static void row_text(struct strbuf *out, const struct snap_wrong_free *f, size_t rank,
+	const struct export_options *o)
+{
+	char line[WRONG_FREES_LINE_MAX];
+
+	strbuf_printf(out, "\n%3zu. %s\n", rank, wrong_frees_line(f, line));
+	wrong_frees_text_stacks(out, f, o);
 }
 
 void wrong_frees_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)

@@ -206,6 +206,23 @@ bool snapshot_ended(const struct snapshot *s)
 	return s->state != SNAP_STARTING && s->state != SNAP_RUNNING;
 }
 
+static bool is_later_image(const struct snapshot *s, const struct snapshot *of)
+{
+	return s != of && s->pid == of->pid && s->start_realtime_ns >= of->start_realtime_ns;
+}
+
+bool snapshot_child_left(const struct snapshot *s, size_t i)
+{
+	const struct snapshot *child = s->children[i];
+
+	if (!snapshot_ended(child) || is_later_image(s, child))
+		return false;
+	for (size_t k = 0; k < s->nchildren; k++)
+		if (is_later_image(s->children[k], child))
+			return false;
+	return true;
+}
+
 static const struct snap_site *site_find(const struct snap_site *sites, size_t n, uint32_t id)
 {
 	for (size_t i = 0; i < n; i++)

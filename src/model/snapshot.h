@@ -741,6 +741,9 @@ const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
 bool snapshot_unread(const struct snapshot *s);
 /* Whether the program has ended. */
 bool snapshot_ended(const struct snapshot *s);
+/* Whether child `i` has ended, and no later image of its process is known: what it had live it left
+ * unfreed. */
+bool snapshot_child_left(const struct snapshot *s, size_t i);
 /* "now", "peak", "past" or "range". Static. */
 const char *snapshot_moment_word(const struct snapshot *s);
 /* What the histograms of `to` have more than those of `from`. */

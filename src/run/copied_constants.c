@@ -55,6 +55,10 @@ static_assert(OPTIONS_FAIL_LEAKS ==
 		      (OPTIONS_FAIL_DEFINITE | OPTIONS_FAIL_INDIRECT | OPTIONS_FAIL_POSSIBLE),
 	"all of them");
 static_assert(OPTIONS_FAIL_UNFREED == EXPORT_FAILURE_UNFREED, "and what is left at the end");
+static_assert(OPTIONS_FAIL_BADFREE == EXPORT_FAILURE_BADFREE &&
+		      OPTIONS_FAIL_MISMATCH == EXPORT_FAILURE_MISMATCH,
+	"wrong frees");
+static_assert(CONDITION_LINE_MAX == EXPORT_LIMIT_MAX, "a line about a limit");
 
 /* Settings and options. */
 static_assert((int)OPTIONS_COLOR_AUTO == (int)SETTINGS_COLOR_AUTO &&

@@ -226,11 +226,11 @@ static const char *diff_sides_set(struct options *o)
 	return "--diff requires two files, or several on each side of -- (A1 A2... -- B1 B2...)";
 }
 
-/* JUnit reports failures: definite leaks, if --fail-on names no class. */
+/* JUnit reports failures: definite leaks, if --fail-on names nothing. */
 static void leak_check_imply(struct options *o)
 {
 	o->failures = o->fail_on;
-	if (o->format == OPTIONS_JUNIT && !o->failures)
+	if (o->format == OPTIONS_JUNIT && !o->failures && !o->nconditions)
 		o->failures = OPTIONS_FAIL_DEFINITE;
 	o->leak_check |= (o->failures & OPTIONS_FAIL_LEAKS) != 0 || o->gen_suppressions;
 }

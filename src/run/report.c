@@ -24,6 +24,18 @@ void report_options(struct export_options *e, const struct options *o)
 		.version = HEAPTOP_VERSION };
 }
 
+/* For JUnit. `limit`: room for those of the options. */
+static void limits_fill(struct export_options *e, const struct snapshot *s, const struct options *o,
+	struct export_limit *limit)
+{
+	for (unsigned i = 0; i < o->nconditions; i++) {
+		limit[i].name = o->conditions[i].text;
+		limit[i].failed = condition_failed(&o->conditions[i], s, limit[i].line);
+	}
+	e->limits = limit;
+	e->nlimits = o->nconditions;
+}
+
 /* A range is about what happened in it. */
 static void options_of(struct export_options *e, const struct snapshot *s, const struct options *o)
 {
@@ -54,6 +66,7 @@ int report_frame_put(int fd, const struct snapshot *s, const struct options *o)
 int report_put(
 	int fd, const struct snapshot *s, const struct options *o, const struct report_parts *parts)
 {
+	static struct export_limit limit[OPTIONS_CONDITIONS_MAX];
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
 	static struct selection v;
@@ -62,6 +75,7 @@ int report_put(
 		return failure_print_reason(
 			"--value peak", "the composition of the peak was not recorded");
 	options_of(&e, s, o);
+	limits_fill(&e, s, o, limit);
 	e.memory = parts->memory;
 	e.verdict = parts->verdict;
 	e.timeline = parts->timeline;

@@ -38,6 +38,18 @@ static void wrong_add(struct found *f, const struct snapshot *s, unsigned bit)
 		wrong_add(f, s->children[i], bit);
 }
 
+/* `ended`: the program has. */
+static void unfreed_add(struct found *f, const struct snapshot *s, bool ended)
+{
+	if (ended) {
+		f->sum.blocks += s->totals.live_blocks;
+		f->sum.bytes += s->totals.live_bytes;
+		f->processes += s->totals.live_blocks > 0;
+	}
+	for (size_t i = 0; ended && i < s->nchildren; i++)
+		unfreed_add(f, s->children[i], snapshot_child_left(s, i));
+}
+
 /* `class` is a bit number of OPTIONS_FAIL_*. Zeros for a class that --fail-on does not name. */
 static struct found found_count(
 	const struct snapshot *s, const struct options *o, bool ended, unsigned class)
@@ -49,8 +61,8 @@ static struct found found_count(
 		leaks_add(&f, s, class);
 	else if (bit & OPTIONS_FAIL_WRONG)
 		wrong_add(&f, s, bit);
-	else if (bit && ended)
-		f.sum = (struct snap_leak_sum){ s->totals.live_blocks, s->totals.live_bytes };
+	else if (bit)
+		unfreed_add(&f, s, ended);
 	return f;
 }
 

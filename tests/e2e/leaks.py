@@ -329,6 +329,12 @@ def fail_on_says():
     check("verdict" not in done.stderr.decode(), "the verdict is said twice")
     done = run([HEAPTOP, "--fail-on", "definite", "--", "true"])
     check_equal(done.stderr.decode().splitlines()[-1], "verdict   passed: no definite block", "the last line of one that passes")
+    done = run([HEAPTOP, "--fail-on", "unfreed", "--report", "--", "sh", "-c", '"$0" list 10; true',
+                target("leaks")])
+    check(done.returncode == 1 and b"unfreed blocks of 2 processes" in done.stderr, "of a child: %s" % done.stderr)
+    done = run([HEAPTOP, "--fail-on", "mismatched", "--fail-on", "peak>1", "--format", "junit", "--",
+                target("leaks"), "list", "10"])
+    check(done.returncode == 1 and b'tests="2" failures="1"' in done.stderr, "junit: %s" % done.stderr)
     done = run([HEAPTOP, "--fail-on", "unfreed", "-b", "--", target("leaks"), "list", "10"])
     check_equal(done.stderr.decode().splitlines()[-1], "heaptop: exit status 1 because of --fail-on: " + want, "the line with frames")
     # A document on stderr stays one.

@@ -284,12 +284,17 @@ TEST(text_with_suppression_of_an_ancestor)
 					"}\n"));
 }
 
+static struct export_limit limits[2];
+static unsigned nlimits;
+
 static const char *junit(unsigned failures, const struct snapshot *whole)
 {
 	const struct export_options o = { .sort = COL_LIVE,
 		.names = NAMES_FULL,
 		.version = "0.1.0",
 		.whole = whole,
+		.limits = limits,
+		.nlimits = nlimits,
 		.failures = failures };
 
 	strbuf_reset(&out);
@@ -351,6 +356,78 @@ TEST(junit_of_what_is_unfreed)
 	CHECK(strstr(strbuf_text(&out), "tests=\"1\" failures=\"0\" errors=\"0\""));
 }
 
+/* What fails and what passes is there, whatever --fail-on names. */
+TEST(junit_of_wrong_frees)
+{
+	const struct snap_wrong_free wrong = { .kind = SNAP_WRONG_MISMATCHED,
+		.count = 2,
+		.bytes = 32,
+		.freed_by = "free",
+		.allocated_by = "operator new[]",
+		.alloc_site = 1,
+		.stack = canned_sites[0].stack,
+		.alloc_stack = canned_sites[1].stack };
+
+	make();
+	snapshot.leaks = NULL;
+	snapshot.wrong = &wrong;
+	snapshot.nwrong = 1;
+	snapshot.totals.wrong_frees[SNAP_WRONG_MISMATCHED] = 2;
+	snapshot.totals.has_wrong = true;
+	CHECK(strstr(junit(EXPORT_FAILURE_BADFREE | EXPORT_FAILURE_MISMATCH, NULL),
+		"tests=\"2\" failures=\"1\" errors=\"0\""));
+	CHECK(strstr(strbuf_text(&out), "name=\"no bad frees\"/>"));
+	CHECK(strstr(strbuf_text(&out), "name=\"mismatched free: "));
+	CHECK(strstr(strbuf_text(&out), "<failure type=\"mismatched\" message=\"mismatched: 2 "
+					"blocks, 32 bytes, of operator new[] freed by free\">"));
+	CHECK(strstr(strbuf_text(&out), "     the block was allocated\n"));
+	/* There was no room for the third's place. */
+	snapshot.totals.wrong_frees[SNAP_WRONG_SIZED] = 1;
+	CHECK(strstr(junit(EXPORT_FAILURE_MISMATCH, NULL), "tests=\"2\" failures=\"2\""));
+	CHECK(strstr(strbuf_text(&out), "message=\"1 at places that there was no room for\""));
+	snapshot.totals.has_wrong = false;
+	CHECK(strstr(junit(EXPORT_FAILURE_MISMATCH, NULL), "failures=\"0\" errors=\"1\""));
+}
+
+TEST(junit_of_limits)
+{
+	make();
+	snapshot.leaks = NULL;
+	limits[0] = (struct export_limit){ "peak>1K", "peak>1K: 9,216 peak bytes", true };
+	limits[1] = (struct export_limit){ "live>1M", "live>1M: 7 live bytes", false };
+	nlimits = 2;
+	CHECK(strstr(junit(0, NULL), "tests=\"2\" failures=\"1\" errors=\"0\""));
+	CHECK(strstr(strbuf_text(&out), "name=\"peak&gt;1K\">\n      <failure type=\"limit\" "
+					"message=\"peak&gt;1K: 9,216 peak bytes\"></failure>"));
+	CHECK(strstr(strbuf_text(&out), "name=\"live&gt;1M\"/>"));
+	nlimits = 0;
+}
+
+/* Of a child's images only the last leaves something, and only when it has ended. */
+TEST(junit_of_children)
+{
+	struct snapshot child[3];
+	const struct snapshot *all[3] = { &child[0], &child[1], &child[2] };
+
+	make();
+	snapshot.leaks = NULL;
+	for (unsigned i = 0; i < 3; i++)
+		child[i] = (struct snapshot){ .pid = i < 2 ? 77 : 78,
+			.command = "child",
+			.state = i < 2 ? SNAP_EXITED : SNAP_RUNNING,
+			.start_realtime_ns = 10 + i,
+			.totals = { .live_blocks = 1 + i, .live_bytes = 500 } };
+	snapshot.totals.live_blocks = 0;
+	snapshot.children = all;
+	snapshot.nchildren = 3;
+	CHECK(strstr(junit(EXPORT_FAILURE_UNFREED, NULL), "name=\"all freed\"/>"));
+	CHECK(strstr(strbuf_text(&out), "message=\"500 bytes in 2 blocks not freed\""));
+	CHECK(!strstr(strbuf_text(&out), "in 1 block not freed"));
+	CHECK(!strstr(strbuf_text(&out), "in 3 blocks not freed"));
+	CHECK(snapshot_child_left(&snapshot, 1));
+	CHECK(!snapshot_child_left(&snapshot, 0) && !snapshot_child_left(&snapshot, 2));
+}
+
 TEST(junit_without_a_scan)
 {
 	make();
@@ -407,6 +484,9 @@ int main(void)
 	RUN(junit_of_a_scan);
 	RUN(junit_beside_a_filter);
 	RUN(junit_of_what_is_unfreed);
+	RUN(junit_of_wrong_frees);
+	RUN(junit_of_limits);
+	RUN(junit_of_children);
 	RUN(junit_without_a_scan);
 	RUN(json_of_a_scan);
 	RUN(json_without_a_scan);
