@@ -307,7 +307,7 @@ static void header_counts(const struct ui *ui, struct infoline *s)
 	};
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]) - t->no_reallocs; i++) {
 		infoline_left(s, ops[i].priority, STYLE_PLAIN, "%s %s", ops[i].name,
 			units_count(a, ops[i].total));
 		if (ui_moment(ui) != SNAP_PEAK)

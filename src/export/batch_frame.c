@@ -213,12 +213,13 @@ static void frame_launch(struct strbuf *out, const struct snap_launch *l)
 
 static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 {
-	char allocs[UNITS_MAX], frees[UNITS_MAX], reallocs[UNITS_MAX];
+	char allocs[UNITS_MAX], frees[UNITS_MAX], reallocs[UNITS_MAX] = "-";
 	char untracked[UNITS_MAX];
 
+	if (!t->no_reallocs)
+		units_freq(reallocs, t->reallocs_per_s);
 	strbuf_printf(out, "Ops  alloc %s  free %s  realloc %s  untracked %s\n",
-		units_freq(allocs, t->allocs_per_s), units_freq(frees, t->frees_per_s),
-		units_freq(reallocs, t->reallocs_per_s),
+		units_freq(allocs, t->allocs_per_s), units_freq(frees, t->frees_per_s), reallocs,
 		units_count(untracked, t->untracked_blocks));
 }
 

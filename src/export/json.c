@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The JSON report. Users' scripts rely on its fields and their order: add fields, never rename one.
- * Called by batch mode and --report, on the main thread. Strings are always written as well-formed
- * UTF-8, and no number is NaN or infinite.
+ * Main thread. Strings are always written as well-formed UTF-8, and no number is NaN or infinite.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "src/export/allocators.h"
 #include "src/export/attached.h"
 #include "src/export/export.h"
@@ -100,6 +100,12 @@ static void json_at_peak(struct writer *w, bool known, uint64_t bytes, uint64_t 
 	}
 }
 
+static bool is_unknown(const struct snap_totals *t, const char *key)
+{
+	return (t->no_reallocs && strcmp(key, "reallocs") == 0) ||
+	       (t->no_peak_time && strcmp(key, "peak_ns") == 0);
+}
+
 static void json_totals(struct writer *w, const struct snap_totals *t, bool sampled)
 {
 	const struct {
@@ -132,7 +138,10 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 
 	writer_object(w, "totals");
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
-		writer_uint(w, field[i].key, field[i].value);
+		if (is_unknown(t, field[i].key))
+			writer_null(w, field[i].key);
+		else
+			writer_uint(w, field[i].key, field[i].value);
 	json_error(w, &t->error, sampled);
 	if (t->has_faults) {
 		writer_uint(w, "faults_elsewhere", t->faults_elsewhere);

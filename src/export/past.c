@@ -79,8 +79,11 @@ struct timeline_point *past_points(
 	*npoints = 0;
 	if (!out)
 		return NULL;
-	/* The timeline begins when a viewer attached; the history, when the program started. */
-	n = from_history(s, kept ? t->points[0].ns : s->uptime_ns + 1, out);
+	/* The timeline begins when a viewer attached; the history, when the program started, unless
+	 * it is made of a recording's timeline. */
+	n = kept && t->replay && t->file
+		    ? 0
+		    : from_history(s, kept ? t->points[0].ns : s->uptime_ns + 1, out);
 	for (size_t i = 0; i < kept; i++)
 		out[n++] = t->points[i];
 	n = add_moment(s, out, n);

@@ -153,7 +153,7 @@ static void text_traffic(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	const struct snap_totals *t = &s->totals;
-	char allocs[UNITS_MAX + 8], frees[UNITS_MAX + 8], reallocs[UNITS_MAX + 8];
+	char allocs[UNITS_MAX + 8], frees[UNITS_MAX + 8];
 	char bytes[UNITS_MAX + 8], share[UNITS_MAX];
 
 	strbuf_printf(out, "traffic   %s", units_exact(allocs, t->allocs));
@@ -162,9 +162,11 @@ static void text_traffic(
 		units_exact(frees, t->frees), units_plural(t->frees),
 		units_exact(bytes, t->alloc_bytes));
 	text_error(out, t->error.alloc_bytes, o);
-	strbuf_printf(out, " byte%s allocated, %s realloc%s%s\n", units_plural(t->alloc_bytes),
-		units_exact(reallocs, t->reallocs), units_plural(t->reallocs),
-		s->moment == SNAP_PEAK && !s->peak_then ? " (until the end)" : "");
+	strbuf_printf(out, " byte%s allocated", units_plural(t->alloc_bytes));
+	if (!t->no_reallocs)
+		strbuf_printf(out, ", %s realloc%s", units_exact(frees, t->reallocs),
+			units_plural(t->reallocs));
+	strbuf_puts(out, s->moment == SNAP_PEAK && !s->peak_then ? " (until the end)\n" : "\n");
 	strbuf_printf(out, "temporary %s alloc%s (%s%%)\n", units_exact(allocs, t->temporary),
 		units_plural(t->temporary), units_percent(share, t->temporary, t->allocs));
 }
@@ -443,11 +445,11 @@ static void text_launch_sum(struct strbuf *out, const struct export_options *o)
 	if (!sum)
 		return;
 	strbuf_printf(out,
-		"\nall as one: %s bytes in %s blocks live at their ends, %s allocations;\n"
+		"\nall as one: %s byte%s in %s block%s live at their ends, %s allocation%s;\n"
 		"call sites of one program with the same call stack are one\n",
-		units_exact(live, sum->totals.live_bytes),
-		units_exact(blocks, sum->totals.live_blocks),
-		units_exact(allocs, sum->totals.allocs));
+		units_exact(live, sum->totals.live_bytes), units_plural(sum->totals.live_bytes),
+		units_exact(blocks, sum->totals.live_blocks), units_plural(sum->totals.live_blocks),
+		units_exact(allocs, sum->totals.allocs), units_plural(sum->totals.allocs));
 	own.whole = sum;
 	text_sites(out, o->launch->sum_rows, &own);
 }

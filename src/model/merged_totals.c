@@ -118,7 +118,7 @@ void merged_totals_add(struct merged_totals *t, const struct snapshot *s, bool g
 	sum->totals.has_mapped |= s->totals.has_mapped;
 	if (s->totals.peak_live_bytes > t->peak_bytes) {
 		t->peak_bytes = s->totals.peak_live_bytes;
-		t->peak_ns = s->totals.peak_ns;
+		t->peak_realtime_ns = s->start_realtime_ns + s->totals.peak_ns;
 	}
 	t->processes += !gone;
 }
@@ -139,11 +139,12 @@ void merged_totals_leave(struct merged_totals *t, const struct snapshot *last)
 static void peaks_take(struct merged_totals *t, const struct snapshot *head)
 {
 	struct snapshot *s = &t->sum;
-	uint64_t now = head->uptime_ns;
+	uint64_t now = head->uptime_ns, start = head->start_realtime_ns;
 
-	if (s->totals.live_bytes >= t->peak_bytes) {
+	/* The first of equal ones is the peak. */
+	if (s->totals.live_bytes > t->peak_bytes) {
 		t->peak_bytes = s->totals.live_bytes;
-		t->peak_ns = now;
+		t->peak_realtime_ns = start + now;
 	}
 	if (s->totals.mapped_bytes >= t->mapped_peak_bytes) {
 		t->mapped_peak_bytes = s->totals.mapped_bytes;
@@ -154,7 +155,7 @@ static void peaks_take(struct merged_totals *t, const struct snapshot *head)
 	if (s->proc.rss > t->hwm)
 		t->hwm = s->proc.rss;
 	s->totals.peak_live_bytes = t->peak_bytes;
-	s->totals.peak_ns = t->peak_ns;
+	s->totals.peak_ns = t->peak_realtime_ns > start ? t->peak_realtime_ns - start : 0;
 	s->totals.mapped_peak_bytes = t->mapped_peak_bytes;
 	s->totals.mapped_peak_ns = t->mapped_peak_ns;
 	s->totals.pool_peak_bytes = t->pool_peak_bytes;

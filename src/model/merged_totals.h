@@ -14,7 +14,8 @@ struct merged_totals {
 	uint64_t gone_minor, gone_major;
 	uint32_t processes; /* of this tick */
 	uint32_t gone_processes;
-	uint64_t peak_bytes, peak_ns, hwm; /* the highest at a tick */
+	uint64_t peak_bytes, hwm; /* the highest at a tick, or of one process */
+	uint64_t peak_realtime_ns; /* each process has a clock of its own */
 	uint64_t mapped_peak_bytes, mapped_peak_ns, pool_peak_bytes;
 };
 

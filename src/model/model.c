@@ -236,7 +236,12 @@ static void model_counters(const struct model_site *in, struct snap_site *out)
 	out->allocs = in->allocs;
 	out->frees = in->frees;
 	out->alloc_bytes = in->alloc_bytes;
-	out->peak_live_bytes = in->peak_bytes > in->live_bytes ? in->peak_bytes : in->live_bytes;
+	/* With several threads the site's own peak is a lower bound. */
+	out->peak_live_bytes = in->peak_bytes;
+	if (out->peak_live_bytes < in->live_bytes)
+		out->peak_live_bytes = in->live_bytes;
+	if (out->peak_live_bytes < in->at_peak_bytes)
+		out->peak_live_bytes = in->at_peak_bytes;
 	out->at_peak_bytes = in->at_peak_bytes;
 	out->at_peak_blocks = in->at_peak_blocks;
 	out->temporary = in->temporary;

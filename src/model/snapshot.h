@@ -263,6 +263,9 @@ const char *snapshot_wrong_word(enum snap_wrong_kind kind);
 
 struct snap_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
+	bool no_reallocs; /* they are not known: a recording of all events has them as frees and
+			     allocations alone */
+	bool no_peak_time; /* peak_ns is not known: of several processes */
 	uint64_t live_blocks, live_bytes, peak_live_bytes;
 	uint64_t peak_ns; /* time of the peak, since start */
 	/* The sums of the sites' at_peak_*. With one thread at_peak_bytes is peak_live_bytes. */

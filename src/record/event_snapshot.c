@@ -142,6 +142,7 @@ static struct snap_totals totals_of(const struct event_replay *p, const struct e
 {
 	return (struct snap_totals){ .allocs = p->allocs,
 		.frees = p->frees,
+		.no_reallocs = true,
 		.alloc_bytes = p->alloc_bytes,
 		.free_bytes = p->free_bytes,
 		.live_blocks = p->live_blocks,

@@ -256,6 +256,8 @@ static void totals_set(struct json_image *m, const struct json_object *o)
 	fields_set(&t->error, o, FIELDS(error_fields));
 	t->has_at_peak = json_values_has_number(o, "at_peak_bytes");
 	t->has_mapped = json_values_has_number(o, "mapped_bytes");
+	t->no_reallocs = !json_values_has_number(o, "reallocs");
+	t->no_peak_time = !json_values_has_number(o, "peak_ns");
 	t->has_before = json_values_has_number(o, "before_bytes");
 }
 

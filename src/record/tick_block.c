@@ -136,10 +136,11 @@ void tick_writer_pass(struct tick_writer *w, const struct snapshot *s)
 {
 	uint64_t live = s->totals.live_bytes;
 
-	if (w->passed_high == 0 || live < w->passed_low)
+	if (!w->passed || live < w->passed_low)
 		w->passed_low = live;
-	if (live > w->passed_high)
+	if (!w->passed || live > w->passed_high)
 		w->passed_high = live;
+	w->passed = true;
 }
 
 bool tick_writer_has_mark(const struct tick_writer *w, const struct snapshot *s)
@@ -149,13 +150,13 @@ bool tick_writer_has_mark(const struct tick_writer *w, const struct snapshot *s)
 
 static void passed_take(struct tick_writer *w, struct timeline_point *p)
 {
-	if (w->passed_high == 0)
+	if (!w->passed)
 		return;
 	if (w->passed_low < p->low_bytes)
 		p->low_bytes = w->passed_low;
 	if (w->passed_high > p->high_bytes)
 		p->high_bytes = w->passed_high;
-	w->passed_low = w->passed_high = 0;
+	w->passed = false;
 }
 
 int tick_writer_add(

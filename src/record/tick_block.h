@@ -36,7 +36,8 @@ struct tick_writer {
 	size_t raw_bytes, key_bytes;
 	uint64_t first_ns;
 	struct timeline_point last;
-	/* Live bytes of the ticks that were left out since the last one; high 0: none. */
+	/* Live bytes of the ticks that were left out since the last one, if any was. */
+	bool passed;
 	uint64_t passed_low, passed_high;
 };
 

@@ -51,6 +51,9 @@ static void sum_make(struct launch_report *r, const struct snapshot *s, const st
 		r->sum = merged_end(r->merged, s, clock_monotonic_ns());
 	if (!r->sum)
 		return;
+	/* What they left at their ends was not live at once. */
+	r->sum->totals.peak_live_bytes = r->out.all.peak_bytes;
+	r->sum->totals.no_peak_time = true;
 	selection_make(&r->selection, r->sum, o);
 	r->out.sum = r->selection.sites;
 	r->out.sum_rows = r->selection.rows;

@@ -327,13 +327,29 @@ static void gone_note(struct leak_summary *c, const struct snap_leak_site *old, 
 	c->leaks.ngone = n;
 }
 
+/* A row, first for site_order, and how it was suppressed. */
+struct how_of {
+	struct snap_leak_site row;
+	enum suppressions_how how;
+};
+
 /* Suppressed rows stay so until the rules are matched again: their names are known. */
 static void how_inherit(struct leak_summary *c, const struct leak_summary *before)
 {
-	for (size_t i = 0; i < before->rows.count; i++)
-		for (size_t k = 0; before->rows.how[i] && k < c->rows.count; k++)
-			if (site_order(&before->rows.found[i], &c->rows.found[k]) == 0)
-				c->rows.how[k] = before->rows.how[i];
+	struct how_of *old = calloc(before->rows.count + 1, sizeof(*old)), *was;
+	size_t n = 0;
+
+	for (size_t i = 0; old && i < before->rows.count; i++)
+		if (before->rows.how[i])
+			old[n++] = (struct how_of){ before->rows.found[i], before->rows.how[i] };
+	if (n > 0)
+		qsort(old, n, sizeof(*old), site_order);
+	for (size_t k = 0; n > 0 && k < c->rows.count; k++) {
+		was = bsearch(&c->rows.found[k], old, n, sizeof(*old), site_order);
+		if (was)
+			c->rows.how[k] = was->how;
+	}
+	free(old);
 }
 
 void leak_summary_compare(struct leak_summary *c, const struct leak_summary *before)

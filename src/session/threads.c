@@ -119,9 +119,12 @@ static void counter_batch_add(void *ctx, uint32_t site, const struct read_site_t
 	struct threads *t = s->t;
 	struct snap_share *grown;
 
-	for (size_t i = 0; in->allocs && i < s->head->nthreads; i++) {
-		/* Rows are by slot; mostly each has its own. */
-		const struct snap_thread *thread = &t->thread[(in->slot + i) % s->head->nthreads];
+	size_t last = in->slot < s->head->nthreads ? in->slot + 1 : s->head->nthreads;
+
+	/* Rows are in the order of slots, of which few have none: so the row is there, or a little
+	 * before. */
+	for (size_t i = last; in->allocs && i-- > 0 && t->thread[i].slot >= in->slot;) {
+		const struct snap_thread *thread = &t->thread[i];
 
 		if (thread->slot != in->slot)
 			continue;

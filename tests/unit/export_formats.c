@@ -190,6 +190,13 @@ TEST(past)
 	CHECK_INT(n, 4);
 	CHECK(p[1].live_bytes == 55 && p[2].ns == 1500000000);
 	free(p);
+	/* A recording's history is made of its timeline: nothing is known of the time before. */
+	p = past_points(&s,
+		&(struct timeline){ .points = points, .npoints = 1, .replay = true, .file = "x" },
+		50, &n);
+	CHECK_INT(n, 2);
+	CHECK(p[0].ns == 1500000000);
+	free(p);
 }
 
 TEST(dot_escapes)

@@ -235,6 +235,33 @@ TEST(one_that_ends_frees_what_it_held)
 	finish();
 }
 
+/* Each process has a clock of its own, and the first of equal peaks is the peak. */
+TEST(the_peak_is_on_the_launchs_clock)
+{
+	struct snapshot *s;
+
+	begin();
+	for (int round = 0; round < 3; round++) {
+		merged_begin(m);
+		s = process_tick(&one, 100);
+		s->start_realtime_ns = 70 * SECOND;
+		s->totals.peak_ns = 4 * SECOND;
+		s->totals.peak_live_bytes = 5000;
+		CHECK_INT(merged_add(m, s, false), 0);
+		snapshot_unref(s);
+		s = end();
+		CHECK_INT(s->totals.peak_live_bytes, 5000);
+		CHECK_INT(s->totals.peak_ns, 74 * SECOND);
+		snapshot_unref(s);
+	}
+	merged_begin(m);
+	add(&one, 2000, false);
+	s = end();
+	CHECK_INT(s->totals.peak_live_bytes, 12005);
+	snapshot_unref(s);
+	finish();
+}
+
 /* Names come later, and outlive the process that they came from. */
 TEST(names)
 {
@@ -379,6 +406,7 @@ int main(void)
 {
 	RUN(sites_of_one_program_are_one);
 	RUN(one_that_ends_frees_what_it_held);
+	RUN(the_peak_is_on_the_launchs_clock);
 	RUN(names);
 	RUN(named_at_first);
 	RUN(code_outside_any_file);

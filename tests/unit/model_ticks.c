@@ -69,6 +69,11 @@ TEST(counters_are_passed_on)
 	CHECK_STR(s->sites[0].alloc_function, "malloc");
 	CHECK_STR(snapshot_frame(s->sites[0].stack, 0)->function, "f");
 	snapshot_unref(s);
+	/* Nor below what was live at the program's peak: with threads its own is a lower bound. */
+	site.live_bytes = 20;
+	s = model_tick(m, &in);
+	CHECK_INT(s->sites[0].peak_live_bytes, 90);
+	snapshot_unref(s);
 	model_free(m);
 }
 

@@ -49,6 +49,25 @@ TEST(what_was_written_is_read)
 	strbuf_free(&again);
 }
 
+TEST(what_is_not_known_stays_so)
+{
+	struct strbuf written = STRBUF_INIT, again = STRBUF_INIT;
+	struct snapshot s = canned, *read;
+
+	s.totals.no_reallocs = s.totals.no_peak_time = true;
+	report_make(&written, &s);
+	CHECK(strstr(written.data, "\"reallocs\": null") != NULL);
+	CHECK(strstr(written.data, "\"peak_ns\": null") != NULL);
+	read = parse(written.data);
+	CHECK(read && read->totals.no_reallocs && read->totals.no_peak_time);
+	if (read)
+		report_make(&again, read);
+	CHECK_STR(again.data ? again.data : "", written.data);
+	snapshot_unref(read);
+	strbuf_free(&written);
+	strbuf_free(&again);
+}
+
 TEST(mapped_memory_is_read_apart)
 {
 	struct strbuf written = STRBUF_INIT, again = STRBUF_INIT;
@@ -244,6 +263,7 @@ TEST(files)
 int main(void)
 {
 	RUN(what_was_written_is_read);
+	RUN(what_is_not_known_stays_so);
 	RUN(mapped_memory_is_read_apart);
 	RUN(children_are_read_and_live_as_long_as_their_parent);
 	RUN(numbers_are_exact_and_others_count_as_unknown);

@@ -42,7 +42,7 @@ static void kept_compare(struct recording *r, struct snapshot **tick, uint64_t m
 {
 	const struct timeline *t = history_timeline(recording_history(r, 0));
 	struct snapshot *last = recording_last(r, 0), *s;
-	uint64_t high = 0, kept_high = 0;
+	uint64_t high = 0, kept_high = 0, low = UINT64_MAX, kept_low = UINT64_MAX;
 
 	CHECK(t->npoints > 0);
 	CHECK_INT(t->points[t->npoints - 1].ns, tick[TICKS - 1]->uptime_ns);
@@ -52,6 +52,8 @@ static void kept_compare(struct recording *r, struct snapshot **tick, uint64_t m
 		CHECK(i == 0 || t->points[i].ns - t->points[i - 1].ns <= most_ns);
 		if (t->points[i].high_bytes > kept_high)
 			kept_high = t->points[i].high_bytes;
+		if (t->points[i].low_bytes < kept_low)
+			kept_low = t->points[i].low_bytes;
 		/* Each takes the ticks before it. */
 		if (i % 7)
 			continue;
@@ -61,10 +63,14 @@ static void kept_compare(struct recording *r, struct snapshot **tick, uint64_t m
 			snapshot_compare(s, tick[k]);
 		snapshot_unref(s);
 	}
-	for (size_t i = 0; i < TICKS; i++)
+	for (size_t i = 0; i < TICKS; i++) {
 		if (tick[i]->totals.live_bytes > high)
 			high = tick[i]->totals.live_bytes;
+		if (tick[i]->totals.live_bytes < low)
+			low = tick[i]->totals.live_bytes;
+	}
 	CHECK_INT(kept_high, high);
+	CHECK_INT(kept_low, low);
 	snapshot_unref(last);
 }
 
@@ -77,14 +83,16 @@ TEST(a_busy_program_keeps_to_the_rate)
 	struct recording *r;
 	struct program p;
 	size_t before = 0;
+	uint64_t live;
 
 	program_init(&p, 7, SITES);
 	for (unsigned i = 0; i < TICKS; i++) {
 		program_tick(&p, S_NS, 95);
-		/* A spike between the ticks that are kept, which no peak reports. */
-		p.head.totals.live_bytes += i == 301 ? 1u << 30 : 0;
+		/* A spike between the ticks that are kept, which no peak reports, and dips. */
+		live = p.head.totals.live_bytes;
+		p.head.totals.live_bytes = i % 10 == 5 ? 0 : live + (i == 301 ? 1u << 30 : 0);
 		tick[i] = program_snapshot(&p);
-		p.head.totals.live_bytes -= i == 301 ? 1u << 30 : 0;
+		p.head.totals.live_bytes = live;
 		CHECK_INT(recording_add(w, tick[i]), 0);
 		if (i == 99)
 			before = file_size(path);
