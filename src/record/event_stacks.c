@@ -14,6 +14,9 @@
 /* Sites in a page of their table. A site's number may be anywhere below EVENT_SITES_MAX, and most
  * numbers may be missing: a file of some bytes must not take hundreds of megabytes. */
 #define PAGE_SITES 1024u
+/* Of a stack, inlined calls included; a longer one is shown without them: some bytes of a file must
+ * not take megabytes for each stack. */
+#define FRAMES_MOST (4 * EVENT_FRAMES_MAX)
 
 struct module {
 	struct snap_module snap;
@@ -387,15 +390,16 @@ static const struct named *named_find(const struct event_stacks *s, const struct
 	return found ? &s->names->named[found->number] : NULL;
 }
 
-/* Appends a place's frames; returns how many. `out` NULL: only counts. */
-static uint32_t place_frames(const struct event_stacks *s, const struct place *p, struct frame *out)
+/* Appends a place's frames, the last `most` of them; returns how many. `out` NULL: only counts. */
+static uint32_t place_frames(
+	const struct event_stacks *s, const struct place *p, uint32_t most, struct frame *out)
 {
 	const struct named *n = named_find(s, p);
 	const struct module *m = module_of(s, p);
-	uint32_t count = n ? n->count : 1;
+	uint32_t all = n ? n->count : 1, count = all < most ? all : most;
 
 	for (uint32_t i = 0; out && i < count; i++) {
-		out[i] = n ? n->frames[i] : (struct frame){ 0 };
+		out[i] = n ? n->frames[all - count + i] : (struct frame){ 0 };
 		out[i].module = &m->snap;
 		out[i].offset = p->pc - m->bias;
 		out[i].pc = i + 1 == count ? p->pc : 0;
@@ -407,17 +411,21 @@ static bool stack_make(const struct event_stacks *s, struct site *site)
 {
 	static const struct place unknown = { 0, UINT32_MAX };
 	const struct place *places = site->nframes ? site->places : &unknown;
-	uint32_t count = 0, nplaces = site->nframes ? site->nframes : 1;
+	uint32_t count = 0, nplaces = site->nframes ? site->nframes : 1, most = EVENT_INLINES_MAX;
 	struct stack *k = &site->stack;
 
 	for (uint32_t i = 0; i < nplaces; i++)
-		count += place_frames(s, &places[i], NULL);
+		count += place_frames(s, &places[i], most, NULL);
+	if (count > FRAMES_MOST) {
+		count = nplaces;
+		most = 1;
+	}
 	site->frames = calloc(count, sizeof(*site->frames));
 	if (!site->frames)
 		return false;
 	count = 0;
 	for (uint32_t i = 0; i < nplaces; i++)
-		count += place_frames(s, &places[i], site->frames + count);
+		count += place_frames(s, &places[i], most, site->frames + count);
 	*k = (struct stack){ .frames = site->frames,
 		.nframes = count,
 		.truncated = site->missing & SNAP_MISSING_OUTER,

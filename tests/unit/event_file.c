@@ -377,6 +377,52 @@ TEST(names_of_a_place_may_come_again)
 	event_read_free(r);
 }
 
+/* A few bytes of a file name hundreds of inlined calls at each of a thousand frames. */
+TEST(a_long_stack_is_shown_without_inlined_calls)
+{
+	enum { PLACES = 1024, INLINES = 200 };
+	static const struct snap_module module = {
+		.path = "/bin/program", .name = "program", .build_id = "abcd"
+	};
+	static struct event_frame places[PLACES];
+	static struct frame frames[INLINES];
+	const struct stack stack = { .frames = frames, .nframes = INLINES };
+	struct event_writer *w = event_file_create(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
+	const struct stack *few, *many;
+	struct event_recording *r;
+	struct event_names names;
+	struct bytes out = { 0 };
+	const char *function;
+
+	for (unsigned i = 0; i < INLINES; i++)
+		frames[i] = (struct frame){ .module = &module,
+			.function = i + 1 < INLINES ? "inner" : "outer",
+			.offset = 0x1000,
+			.pc = i + 1 < INLINES ? 0 : 0x401000,
+			.inlined = i + 1 < INLINES };
+	for (unsigned i = 0; i < PLACES; i++)
+		places[i] = (struct event_frame){ 0x401000, 1 };
+	event_write_process(w, 0,
+		&(struct event_process){
+			.pid = 7, .version = "x", .exe = "/x", .command = "", .command_bytes = 1 });
+	event_write_module(&out, &(struct event_module){ 1, "/bin/program", "abcd", 0x400000 });
+	event_write_site(&out, 0, "malloc", 0, places, 2);
+	event_write_site(&out, 1, "malloc", 0, places, PLACES);
+	event_file_put(w, EVENT_FILE_SITES, 0, &out);
+	event_names_begin(&names, w);
+	event_names_add(&names, &stack);
+	event_names_end(&names);
+	CHECK_INT(event_file_close(w), 0);
+	r = event_read_open(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
+	few = event_read_stack(r, 0, 0, &function);
+	many = event_read_stack(r, 0, 1, &function);
+	CHECK(few && few->nframes == 2 * INLINES);
+	CHECK(many && many->nframes == PLACES);
+	CHECK_STR(many ? many->frames[5].function : "", "outer");
+	event_read_free(r);
+	bytes_free(&out);
+}
+
 TEST(damage_is_said)
 {
 	CHECK(!damage_said(0, 0));
@@ -423,6 +469,7 @@ int main(void)
 	RUN(cut_anywhere);
 	RUN(damaged);
 	RUN(names_of_a_place_may_come_again);
+	RUN(a_long_stack_is_shown_without_inlined_calls);
 	RUN(damage_is_said);
 	RUN(no_room);
 	unlink(path);
