@@ -346,6 +346,13 @@ size_t launch_processes_all(
 	return l ? l->count : 0;
 }
 
+int launch_processes_status(const struct launch_processes *l, uint64_t id, uint32_t exec_gen)
+{
+	const struct launch_process *p = find(l, id);
+
+	return p && p->ended && p->exec_gen == exec_gen ? p->status : -1;
+}
+
 /* Between two refreshes there may have been more, but not less than one process had. */
 static uint64_t peak_of(const struct launch_processes *l)
 {

@@ -48,6 +48,8 @@ void launch_processes_ended(struct launch_processes *l, pid_t pid, int status);
 /* Those that are kept, in no order. Valid until the next call of the others. */
 size_t launch_processes_all(
 	const struct launch_processes *l, const struct launch_process *const **all);
+/* How the process ended whose newest image is `exec_gen`, in waitpid's terms; -1: not known. */
+int launch_processes_status(const struct launch_processes *l, uint64_t id, uint32_t exec_gen);
 /* A process as a row of a list, without what only /proc knows. */
 void launch_processes_row(const struct launch_process *p, struct process_row *row);
 /* The launch without the process `but`, which may be 0. */

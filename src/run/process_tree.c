@@ -512,6 +512,17 @@ static void names_finish(struct session *s, uint64_t timeout_ns, bool sites)
 		session_seen(s);
 }
 
+/* How its process ended, if the kernel has said so by now. */
+static void end_fill(const struct process_tree *w, struct session *s)
+{
+	const struct read_identity *id = session_identity(s);
+	int status = launch_processes_status(w->launch,
+		processes_id(id->pid, id->start_ticks, id->pid_namespace), id->exec_gen);
+
+	if (status >= 0)
+		session_ended_so(s, status);
+}
+
 struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns, bool sites)
 {
 	struct snapshot *last;
@@ -520,6 +531,7 @@ struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeo
 	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {
 		names_finish(w->members[i], names_timeout_ns, sites);
+		end_fill(w, w->members[i]);
 		w->last[n] = session_tick(w->members[i]);
 		n += w->last[n] != NULL;
 	}

@@ -71,6 +71,7 @@ struct session {
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
 	int exit_status, signal;
+	bool waited; /* for its end, by session_ended: that is when it was */
 	char signal_name[LIVENESS_SIGNAL_MAX];
 	const char *notice;
 	struct snap_attach attach;
@@ -288,10 +289,24 @@ static void end_as(struct session *s, enum snap_state state, int exit_status, in
 
 void session_ended(struct session *s, int wait_status)
 {
+	s->waited = true;
 	if (WIFSIGNALED(wait_status))
 		end_as(s, SNAP_KILLED, 0, WTERMSIG(wait_status));
 	else
 		end_as(s, SNAP_EXITED, WEXITSTATUS(wait_status), 0);
+}
+
+void session_ended_so(struct session *s, int wait_status)
+{
+	if (s->waited || s->replaced || (s->state != SNAP_EXITED && s->state != SNAP_GONE))
+		return;
+	if (WIFSIGNALED(wait_status)) {
+		s->state = SNAP_KILLED;
+		s->signal = WTERMSIG(wait_status);
+	} else {
+		s->state = SNAP_EXITED;
+		s->exit_status = WEXITSTATUS(wait_status);
+	}
 }
 
 void session_usage(
@@ -462,7 +477,7 @@ static void fill_head(
 	h->now_realtime_ns = clock_realtime_ns();
 	/* The clock of a program that ended before the session opened stopped then. */
 	if (s->liveness.is_core || s->state == SNAP_GONE || s->state == SNAP_COPY ||
-		(s->state == SNAP_EXITED && s->exit_status < 0))
+		((s->state == SNAP_EXITED || s->state == SNAP_KILLED) && !s->waited))
 		now = t->clock_ns;
 	else if (s->ended_ns)
 		now = s->ended_ns;

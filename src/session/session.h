@@ -53,6 +53,8 @@ const struct read_identity *session_identity(const struct session *s);
 const char *session_path(const struct session *s);
 /* The viewer that launched the process reports how it ended, in waitpid's terms. */
 void session_ended(struct session *s, int wait_status);
+/* How a process ended that was found to have ended. */
+void session_ended_so(struct session *s, int wait_status);
 /* The kernel's resource usage of the ended process, for figures that /proc no longer has. */
 void session_usage(
 	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults);

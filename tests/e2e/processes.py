@@ -264,6 +264,10 @@ def reported():
     check_equal([p["pid"] for p in launch["processes"]][0], rep["process"]["pid"], "the first")
     check_equal([p["parent_pid"] for p in launch["processes"]], [None] + 2 * [rep["process"]["pid"]], "the parents")
     check_equal(launch["processes"][0]["exit_status"], 7, "its status")
+    check_equal({r["process"]["pid"]: r["process"]["exit_status"] for r in whole},
+                {p["pid"]: p["exit_status"] for p in launch["processes"]}, "the statuses")
+    check_equal((launch["totals"]["peak_live_bytes"], launch["totals"]["peak_ns"]),
+                (launch["peak_live_bytes"], None), "the peak of all")
     check_equal(sorted(p["peak_live_bytes"] for p in launch["processes"]),
                 sorted(r["totals"]["peak_live_bytes"] for r in whole), "the peaks")
     for field in ("allocs", "frees", "live_bytes", "live_blocks", "alloc_bytes", "temporary"):
