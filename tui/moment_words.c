@@ -21,12 +21,24 @@ static bool has_neighbour(const struct timeline *t, uint64_t ns)
 			    (i + 1 < t->npoints && t->points[i + 1].ns / SECOND == ns / SECOND));
 }
 
+/* Both ends of a range are as exact, or it would seem to be shorter or longer than it is. */
+static bool has_tenths(const struct ui *ui, uint64_t ns)
+{
+	const struct timeline *t = ui_timeline(ui);
+	uint64_t from, to;
+
+	if (has_neighbour(t, ns) || ui_moment(ui) != SNAP_RANGE)
+		return has_neighbour(t, ns);
+	shown_moment_range(ui, &from, &to);
+	return has_neighbour(t, from) || has_neighbour(t, to);
+}
+
 const char *moment_words_clock(const struct ui *ui, uint64_t ns, char buf[UNITS_MAX])
 {
 	char clock[UNITS_MAX];
 
 	units_uptime(clock, ns);
-	if (has_neighbour(ui_timeline(ui), ns))
+	if (has_tenths(ui, ns))
 		snprintf(
 			buf, UNITS_MAX, "%.20s.%u", clock, (unsigned)(ns % SECOND / (SECOND / 10)));
 	else

@@ -7,7 +7,8 @@
 
 #define MOMENT_WORDS_MAX 96
 
-/* A time as header_clock writes it, with tenths where several ticks are in its second. */
+/* A time as header_clock writes it, with tenths where several ticks are in its second, or in that
+ * of an end of the range that is shown. */
 const char *moment_words_clock(const struct ui *ui, uint64_t ns, char buf[UNITS_MAX]);
 /* "PAST 0:11 of 2:30": what the rows show; "" for now. */
 const char *moment_words_badge(const struct ui *ui, char buf[MOMENT_WORDS_MAX]);

@@ -456,6 +456,24 @@ TEST(the_first_snapshot_may_be_of_the_past)
 	paper_close(&p);
 }
 
+/* Where one end of a range needs tenths of seconds, both have them. */
+TEST(both_ends_of_a_range_are_as_exact)
+{
+	static const uint64_t at_ms[] = { 500000, 500400, 552000, 560000, 561000 };
+
+	paper_open(&p, 30, 100, false);
+	for (size_t i = 0; i < 5; i++)
+		same[i] = (struct timeline_point){ .ns = at_ms[i] * (CANNED_S / 1000) };
+	p.source.timeline = same_timeline;
+	p.canned.past = p.canned.still = true;
+	p.canned.moment = (struct moment){
+		.kind = SNAP_RANGE, .ns = 552 * CANNED_S, .from_ns = 500 * CANNED_S
+	};
+	refresh_tick(&p.ui);
+	CHECK(sees("RANGE 8:20.0-9:12.0"));
+	paper_close(&p);
+}
+
 /* A held key would add ticks to the past, and wait for each. */
 TEST(moving_the_cursor_takes_no_tick)
 {
@@ -514,6 +532,7 @@ int main(void)
 	RUN(without_a_past_all_is_as_before);
 	RUN(equal_times_do_not_hold_the_cursor);
 	RUN(the_first_snapshot_may_be_of_the_past);
+	RUN(both_ends_of_a_range_are_as_exact);
 	RUN(moving_the_cursor_takes_no_tick);
 	RUN(another_process_is_shown_as_of_now);
 	return check_end();
