@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/trace/other.h"
 #include "src/util/clock.h"
 
 /* How long the others stand still for a thread that does not stop: it sleeps uninterruptibly (for a
@@ -131,6 +132,24 @@ static bool is_asleep(pid_t pid)
 	return asleep;
 }
 
+static bool is_refused(int rc)
+{
+	return rc == -EPERM || rc == -EACCES;
+}
+
+/* Another heaptop that attaches, or scans, is soon done: it may have let the process go before we
+ * look for it. -EAGAIN; or `rc`: who traces it is no heaptop. */
+static int others_turn(struct attach_job *j, int rc)
+{
+	pid_t pid = j->process.pid;
+	bool others = trace_other_heaptop(pid) != 0;
+
+	if (!others && (j->refused || trace_stop_tracer(pid) != 0))
+		return rc;
+	j->refused = !others;
+	return -EAGAIN;
+}
+
 int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 {
 	char message[TRACE_MESSAGE_MAX];
@@ -145,17 +164,17 @@ int attach_phase_stop(struct attach_job *j, struct trace_stop *s)
 	rc = trace_stop_within(s, j->process.pid, j->patience_ns, j->process.done, message);
 	if (rc != 0) {
 		snprintf(j->message, ATTACH_MESSAGE_MAX, "%s", message);
-		return rc;
+		return is_refused(rc) ? others_turn(j, rc) : rc;
 	}
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->thread[i].state != TRACE_THREAD_UNSEIZED)
 			continue;
 		attach_phase_release(j, s);
-		return attach_phase_refuse(j, -EBUSY,
-			"one of its threads is traced by another (a second heaptop, or a "
-			"debugger); "
-			"end that first");
+		attach_phase_refuse(j, -EBUSY,
+			"one of its threads is traced by another (a debugger); end that first");
+		return others_turn(j, -EBUSY);
 	}
+	j->refused = false;
 	if (s->whole && is_settled(j, s))
 		return 0;
 	if (!s->whole && j->patience_ns < PATIENCE_MOST)

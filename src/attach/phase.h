@@ -22,6 +22,7 @@ struct attach_job {
 	uint64_t patience_ns; /* for the next stop; 0: none was made so far */
 	unsigned dozes; /* times that a thread could not have been stopped, in a row */
 	bool settled; /* no thread is still in what a killed viewer has begun */
+	bool refused; /* the last stop was, and nobody was found who traces the process */
 	uint64_t stopped_ns; /* when this pause began; 0: there is none */
 };
 

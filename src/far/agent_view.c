@@ -175,7 +175,7 @@ static bool is_alive(struct far_agent_view *v)
 }
 
 /* Reads the list of segments. An image that was found stays the next one until it is served, since
- * its segment, and the one that is served, are kept open as long as none further is looked for. */
+ * its segment, and the one that is served, stay open until the next search. */
 static void next_find(struct far_agent_view *v, uint64_t now)
 {
 	if (v->next)

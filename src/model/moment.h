@@ -27,9 +27,9 @@ struct snapshot *moment_peak_of_file(struct snapshot *base);
 /* The same with what else is known of the time of the peak: `then` is a snapshot of that time or
  * shortly before it, of the same program. */
 struct snapshot *moment_peak_then(struct snapshot *base, struct snapshot *then);
-/* `base` as of a mark, which has the live blocks of the heap's sites, and their allocations, as they
- * were then. What else is known is of `then`, the last snapshot before it. NULL and errno ENOMEM.
- * The mark must live as long as the result. */
+/* `base` as of a mark, which has the live blocks of the heap's sites, and their allocations, as
+ * they were then. What else is known is of `then`, the last snapshot before it. NULL and errno
+ * ENOMEM. The mark must live as long as the result. */
 struct snapshot *moment_mark(
 	struct snapshot *base, struct snapshot *then, const struct snap_mark *mark);
 /*

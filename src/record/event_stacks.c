@@ -14,8 +14,8 @@
 /* Sites in a page of their table. A site's number may be anywhere below EVENT_SITES_MAX, and most
  * numbers may be missing: a file of some bytes must not take hundreds of megabytes. */
 #define PAGE_SITES 1024u
-/* Of a stack, inlined calls included; a longer one is shown without them: some bytes of a file must
- * not take megabytes for each stack. */
+/* Frames of a stack, inlined calls included; a longer one is shown without them: some bytes of a
+ * file must not take megabytes for each stack. */
 #define FRAMES_MOST (4 * EVENT_FRAMES_MAX)
 
 struct module {

@@ -32,8 +32,9 @@
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
-#define COMMAND_MAX 1024u
-#define AGAIN_NS    5000000 /* between two searches for the segment of a new image */
+#define COMMAND_MAX    1024u
+#define STAYS_RECORDED "; it stays recorded until heaptop --detach"
+#define AGAIN_NS       5000000 /* between two searches for the segment of a new image */
 
 /* One process that this viewer attached to, or watches from outside. */
 struct member {
@@ -90,11 +91,10 @@ static struct prepared *segment_make(const struct attachment *a, pid_t pid, char
 static void member_add(
 	struct attachment *a, pid_t pid, struct prepared *p, const struct snap_attach *facts)
 {
-	bool attached = facts->how == SNAP_ATTACH_DONE;
+	struct member m = { pid, p, facts->how == SNAP_ATTACH_DONE, false, *facts };
 
-	a->member[a->count++] =
-		(struct member){ .pid = pid, .prepared = p, .attached = attached, .facts = *facts };
-	a->attached += attached;
+	a->member[a->count++] = m;
+	a->attached += m.attached;
 }
 
 /* Whether it is ours to detach from. */
@@ -538,8 +538,7 @@ static void all_leave(struct attachment *a)
 	for (unsigned i = 0; i < 2 && rc == -ESTALE; i++)
 		rc = attachment_detach(a, 0, message, sizeof(message));
 	if (rc != -ESRCH)
-		fprintf(stderr, "heaptop: %s%s\n", message,
-			rc ? "; it stays recorded until heaptop --detach" : "");
+		fprintf(stderr, "heaptop: %s%s\n", message, rc ? STAYS_RECORDED : "");
 }
 
 static void keep_say(int pid)

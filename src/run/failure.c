@@ -13,7 +13,8 @@
 /* A message may name files of others: their names must not control the terminal. */
 static int line_print(const char *what, const char *between, const char *why)
 {
-	char *first = text_clean_copy(what, strlen(what)), *second = text_clean_copy(why, strlen(why));
+	char *first = text_clean_copy(what, strlen(what)),
+	     *second = text_clean_copy(why, strlen(why));
 
 	fprintf(stderr, "heaptop: %s%s%s\n", first ? first : "?", between, second ? second : "?");
 	free(first);

@@ -516,8 +516,8 @@ static void names_finish(struct session *s, uint64_t timeout_ns, bool sites)
 static void end_fill(const struct process_tree *w, struct session *s)
 {
 	const struct read_identity *id = session_identity(s);
-	int status = launch_processes_status(w->launch,
-		processes_id(id->pid, id->start_ticks, id->pid_namespace), id->exec_gen);
+	int status = launch_processes_status(
+		w->launch, processes_id(id->pid, id->start_ticks, id->pid_namespace), id->exec_gen);
 
 	if (status >= 0)
 		session_ended_so(s, status);

@@ -415,6 +415,17 @@ def ended_by_name():
     check(done.returncode == 125 and b"no process is called heaptop-e2e-ended" in done.stderr, done.stderr)
 
 
+@case("two viewers that attach at the same time take turns")
+def together():
+    asked = Asked.take()
+    for _ in range(10):
+        both = [viewer("--report", "-n", "1", "-a", asked.pid) for _ in range(2)]
+        for one in both:
+            said = one.communicate(timeout=60)[1]
+            check_equal(one.returncode, 0, said.decode())
+    asked.end()
+
+
 @case("-a alone lists the user's processes where there is no screen")
 def listed():
     asked = Asked.take()

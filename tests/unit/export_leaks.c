@@ -403,7 +403,7 @@ TEST(junit_of_limits)
 	nlimits = 0;
 }
 
-/* Of a child's images only the last leaves something, and only when it has ended. */
+/* Only the last image of a child leaves something, and only when it has ended. */
 TEST(junit_of_children)
 {
 	struct snapshot child[3];

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Listing, finding and cleaning segments, over real ones made in a directory of the test's own.
+ * Long because each case is short, and all make segments in the same way.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -15,6 +17,7 @@
 #include "shm/segment.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
+#include "src/target/places.h"
 #include "src/target/target.h"
 #include "src/util/clock.h"
 #include "tests/check.h"
@@ -538,6 +541,56 @@ TEST(find_names_the_other_user)
 	CHECK_INT(status, 0);
 }
 
+/* It has mounts of its own, which are ours all the same. */
+static pid_t stranger(int *held)
+{
+	char ready;
+	int up[2], down[2];
+	pid_t pid;
+
+	CHECK_INT(pipe2(up, O_CLOEXEC), 0);
+	CHECK_INT(pipe2(down, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(down[1]);
+		ready = unshare(CLONE_NEWNS) == 0;
+		if (write(up[1], &ready, 1) != 1 || read(down[0], &ready, 1) != 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(down[0]);
+	close(up[1]);
+	if (read(up[0], &ready, 1) != 1)
+		ready = 0;
+	close(up[0]);
+	*held = down[1];
+	return ready ? pid : 0;
+}
+
+TEST(a_directory_that_is_ours_and_anothers_is_read_once)
+{
+	char path[64];
+	unsigned found = 0;
+	int held;
+	pid_t pid = stranger(&held);
+	const struct list *l;
+
+	if (pid == 0)
+		SKIP("no mount namespace can be made");
+	snprintf(path, sizeof(path), "/tmp/heaptop-%d-twice", (int)getpid());
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	setenv("HEAPTOP_DIR", "/tmp", 1);
+	places_add(pid);
+	l = list_now();
+	for (unsigned i = 0; i < l->count; i++)
+		found += strcmp(strrchr(l->items[i].path, '/'), path + strlen("/tmp")) == 0;
+	CHECK_INT(found, 1);
+	unlink(path);
+	setenv("HEAPTOP_DIR", dir, 1);
+	close(held);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir) || setenv("HEAPTOP_DIR", dir, 1))
@@ -559,6 +612,7 @@ int main(void)
 	RUN(find_says_when_it_cannot_look);
 	RUN(find_says_zombies_have_ended);
 	RUN(find_names_the_other_user);
+	RUN(a_directory_that_is_ours_and_anothers_is_read_once);
 	rmdir(dir);
 	return check_end();
 }

@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One scan at a time (scan_lock.h). Source: proc(5) on TracerPid, which is a thread's id. */
+/* One scan at a time (scan_lock.h). */
 #include "src/leak/access/scan_lock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "src/proc/proc.h"
+#include "src/trace/other.h"
 #include "src/util/clock.h"
 
 #define WAIT_NS UINT64_C(10000000000) /* a scan takes less, unless the program is very large */
 #define STEP_NS 5000000
-
-/* Only the name of another user's process can be read. */
-static bool is_heaptop(pid_t tid)
-{
-	char path[64], name[32];
-	struct stat its, ours;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
-	if (stat(path, &its) == 0 && stat("/proc/self/exe", &ours) == 0 &&
-		its.st_dev == ours.st_dev && its.st_ino == ours.st_ino)
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	return proc_file_read(path, name, sizeof(name)) > 0 && strcmp(name, "heaptop\n") == 0;
-}
-
-pid_t leak_scan_lock_holder(pid_t pid)
-{
-	pid_t last = 0, tracer_tid = 0;
-	struct dirent *d;
-	char path[64];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && tracer_tid == 0 && (d = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
-		pid_t tracer = tid > 0 ? trace_stop_tracer(tid) : 0;
-
-		if (tracer > 0 && tracer != last && is_heaptop(tracer))
-			tracer_tid = tracer;
-		last = tracer;
-	}
-	if (dir)
-		closedir(dir);
-	return tracer_tid;
-}
 
 static bool is_refused(int rc)
 {
@@ -64,7 +25,7 @@ static int stop_once(struct leak_scan_lock *l, struct trace_stop *s, pid_t pid, 
 
 	for (size_t i = 0; rc == 0 && i < s->count; i++)
 		refused |= s->thread[i].state == TRACE_THREAD_UNSEIZED;
-	l->others = refused && leak_scan_lock_holder(pid) != 0;
+	l->others = refused && trace_other_heaptop(pid) != 0;
 	if (!l->others || rc != 0)
 		return rc;
 	trace_stop_release(s);
@@ -116,7 +77,7 @@ int leak_scan_lock_await(
 	pid_t tracer_tid = 0;
 	int rc = 0;
 
-	while (rc == 0 && (tracer_tid = leak_scan_lock_holder(pid)) != 0)
+	while (rc == 0 && (tracer_tid = trace_other_heaptop(pid)) != 0)
 		rc = leak_scan_lock_step(l, progress);
 	if (progress)
 		progress->phase = LEAK_STOPPING;

@@ -19,9 +19,6 @@ struct leak_scan_lock {
 	bool others; /* another heaptop had threads: leak_scan_lock_stop */
 };
 
-/* The heaptop that traces a process or one of its threads, by the pid of its tracing thread; 0:
- * none does. */
-pid_t leak_scan_lock_holder(pid_t pid);
 /* trace_stop, but stops nothing where another heaptop traces threads: then l->others, and -EPERM.
  */
 int leak_scan_lock_stop(struct leak_scan_lock *l, struct trace_stop *s, pid_t pid, char *message);
