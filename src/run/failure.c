@@ -3,22 +3,23 @@
 #include "src/run/failure.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/target/target.h"
 #include "src/util/error_hint.h"
 #include "src/util/text.h"
 
-/* A message may name files of others: their names must not control the terminal. */
+#define TEXT_MOST 8192u /* bytes of a text; a path has 4096 */
+
+/* A message may name files of others: their names must not control the terminal. In buffers, as the
+ * message may be that there is no memory; in one call, as others may write there, too. */
 static int line_print(const char *what, const char *between, const char *why)
 {
-	char *first = text_clean_copy(what, strlen(what)),
-	     *second = text_clean_copy(why, strlen(why));
+	char first[TEXT_MOST], second[TEXT_MOST];
 
-	fprintf(stderr, "heaptop: %s%s%s\n", first ? first : "?", between, second ? second : "?");
-	free(first);
-	free(second);
+	text_clean(first, sizeof(first), what, strlen(what));
+	text_clean(second, sizeof(second), why, strlen(why));
+	fprintf(stderr, "heaptop: %s%s%s\n", first, between, second);
 	return FAILURE_EXIT;
 }
 
