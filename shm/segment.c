@@ -189,8 +189,8 @@ static int header_take(const struct segment *s, int fd)
 
 	if (rc != 0)
 		return rc;
-	if (is_tmpfs && header_populate(s) == 0)
-		return populate_is_real(s) ? 0 : 1;
+	if (is_tmpfs && header_populate(s) == 0 && populate_is_real(s))
+		return 0;
 	rc = allocate(fd, HT_HEADER_BYTES);
 	if (rc != 0)
 		return rc;

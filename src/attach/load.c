@@ -133,7 +133,7 @@ int attach_load(struct attach_job *j, struct trace_remote *r, const char *librar
 	if (rc == -ENOEXEC)
 		return attach_phase_refuse(j, rc,
 			"its loader refuses %s (no room for thread-local data, a limit on memory, "
-			"or it may not map files to execute); start the program with heaptop",
+			"or a ban on mapping files to execute); start the program with heaptop",
 			library);
 	if (rc == -ETIMEDOUT)
 		return attach_phase_refuse(j, rc,

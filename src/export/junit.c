@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A report for CI: each checked class of leaks or wrong frees is a test, which fails once per call
- * site, and so is each limit. The form is the JUnit XML schema that Jenkins and GitLab read
+ * site; each limit is a test, too. The form is the JUnit XML schema that Jenkins and GitLab read
  * (testsuites, testsuite, testcase, failure, error).
  */
 #include <stdio.h>
@@ -205,12 +205,12 @@ static void unlisted_case(struct suite *u, const char *type, uint64_t count)
 	char name[64], message[96], exact[UNITS_MAX + 8];
 
 	snprintf(name, sizeof(name), "%s frees elsewhere", type);
-	snprintf(message, sizeof(message), "%s at places that there was no room for",
+	snprintf(message, sizeof(message), "%s at places that did not fit into the table",
 		units_exact(exact, count));
 	case_failed(u, name, "failure", type, message, &body);
 }
 
-/* `type`: "bad" or "mismatched"; `count`: of all such frees. */
+/* `count`: of all such frees. */
 static void wrong_cases_of(struct suite *u, const struct snapshot *s, bool mismatch, uint64_t count,
 	const struct export_options *o)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/mark_list.h"
 #include "src/util/array.h"
 
 struct snapshot *moment_derive_room(
@@ -264,7 +265,15 @@ struct snapshot *moment_mark(
 	t->alloc_bytes = at_least(mark->live_bytes, mark->alloc_bytes);
 	t->frees = t->allocs - t->live_blocks;
 	t->free_bytes = t->alloc_bytes - t->live_bytes;
-	t->peak_live_bytes = at_least(t->live_bytes, t->peak_live_bytes);
+	if (t->live_bytes > t->peak_live_bytes) {
+		t->peak_live_bytes = t->at_peak_bytes = t->live_bytes;
+		t->at_peak_blocks = t->live_blocks;
+		t->peak_ns = mark->ns;
+	}
+	s->since = base->since && base->since->ns <= mark->ns ? base->since : NULL;
+	s->until = s->since && base->until && base->until->ns <= mark->ns ? base->until : NULL;
+	s->newest = mark_list_between(s, mark, NULL);
+	mark_list_apply(s, sites);
 	return s;
 }
 

@@ -22,10 +22,10 @@ void moment_clear_present(struct snapshot *s);
  * without totals.has_at_peak, ENOMEM.
  */
 struct snapshot *moment_peak(struct snapshot *base);
-/* The same of a file, where there is no present: the program ran then, however it ended. */
+/* The peak of a program in a file, where there is no present: it ran then, however it ended. */
 struct snapshot *moment_peak_of_file(struct snapshot *base);
-/* The same with what else is known of the time of the peak: `then` is a snapshot of that time or
- * shortly before it, of the same program. */
+/* The peak with allocations, frees and all other figures of its time: `then` is a snapshot of that
+ * time or shortly before it, of the same program. */
 struct snapshot *moment_peak_then(struct snapshot *base, struct snapshot *then);
 /* `base` as of a mark, which has the live blocks of the heap's sites, and their allocations, as
  * they were then. What else is known is of `then`, the last snapshot before it. NULL and errno

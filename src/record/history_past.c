@@ -268,13 +268,13 @@ static void graph_cut(struct snapshot *s, uint64_t base_ns)
 	s->history_points -= cut < s->history_points ? (unsigned)cut : s->history_points - 1;
 }
 
-/* The marks up to the moment, and the span between two of them that the base shows. */
 static void marks_later_cut(struct snapshot *s)
 {
 	while (s->moments && s->moments->ns > s->uptime_ns)
 		s->moments = s->moments->before;
 }
 
+/* The span between two marks that the base shows, as far as the moment. */
 static void marks_cut(struct snapshot *s, struct snap_site *sites)
 {
 	if (s->since && s->since->ns > s->uptime_ns)
@@ -451,7 +451,7 @@ static int making_run(struct making *m, struct snapshot **out)
 	return rc ? rc : *out ? 0 : -ENOMEM;
 }
 
-/* As of the mark that is asked for; a reference to `s` goes. */
+/* As of the mark that is asked for. Drops a reference to `s`. */
 static struct snapshot *mark_take(struct snapshot *base, struct snapshot *s, unsigned number)
 {
 	const struct snap_mark *mark = base->moments;

@@ -19,6 +19,7 @@
 #include "src/proc/proc.h"
 #include "src/read/read.h"
 #include "src/run/attach_progress.h"
+#include "src/run/attach_turn.h"
 #include "src/run/detaching.h"
 #include "src/run/failure.h"
 #include "src/run/launch_environment.h"
@@ -32,9 +33,8 @@
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
-#define COMMAND_MAX    1024u
-#define STAYS_RECORDED "; it stays recorded until heaptop --detach"
-#define AGAIN_NS       5000000 /* between two searches for the segment of a new image */
+#define COMMAND_MAX 1024u
+#define AGAIN_NS    5000000 /* between two searches for the segment of a new image */
 
 /* One process that this viewer attached to, or watches from outside. */
 struct member {
@@ -301,15 +301,21 @@ static void found_take(struct attachment *a, const struct target_segment *found)
 
 static int first_open(struct attachment *a)
 {
-	char message[TARGET_MESSAGE_MAX];
+	char message[TARGET_MESSAGE_MAX], again[TARGET_MESSAGE_MAX];
 	struct target_segment found;
 	uint64_t ns = a->options->attach.timeout_ns, until_ns = clock_monotonic_ns() + ns;
-	int rc = target_find_within(a->options->pid, ns, &found, message);
+	int rc = target_find_within(a->options->pid, ns, &found, message), turn;
 
-	if (rc != 0)
-		return rc == -ESRCH ? failure_print(message) : first_attach(a, until_ns, message);
-	found_take(a, &found);
-	return 0;
+	if (rc == -ESRCH)
+		return failure_print(message);
+	turn = rc ? attach_turn_take(a->options->pid, until_ns) : -1;
+	/* By now another viewer may have attached to it. */
+	if (rc != 0 && target_find_within(a->options->pid, 0, &found, again) != 0)
+		rc = first_attach(a, until_ns, message);
+	else
+		found_take(a, &found), rc = 0;
+	attach_turn_end(turn);
+	return rc;
 }
 
 bool attachment_has_moved(struct attachment *a)
@@ -529,24 +535,18 @@ static bool has_ended(pid_t pid)
 	return proc_start_ticks(pid, &ticks) == -ESRCH;
 }
 
-/* Detaches from those that still run. One that calls exec meanwhile is left by its new image. */
+/* Detaches from those that still run. */
 static void all_leave(struct attachment *a)
 {
 	char message[ATTACH_MESSAGE_MAX];
-	int rc = -ESTALE;
+	int rc = attachment_detach(a, 0, message, sizeof(message));
 
-	for (unsigned i = 0; i < 2 && rc == -ESTALE; i++)
-		rc = attachment_detach(a, 0, message, sizeof(message));
-	if (rc != -ESRCH)
-		fprintf(stderr, "heaptop: %s%s\n", message, rc ? STAYS_RECORDED : "");
-}
-
-static void keep_say(int pid)
-{
-	fprintf(stderr,
-		"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to end "
-		"that: heaptop --detach %d\n",
-		pid, pid, pid);
+	if (rc == 0)
+		fprintf(stderr, "heaptop: %s\n", message);
+	else if (rc != -ESRCH)
+		failure_print(message);
+	if (rc == -EBUSY)
+		detaching_kept_say(a->options->pid);
 }
 
 void attachment_leave(struct attachment *a)
@@ -562,7 +562,7 @@ void attachment_leave(struct attachment *a)
 		remains_say(a);
 	for (unsigned i = 0; a->keep && i < a->count; i++)
 		if (is_held(&a->member[i]) && !has_ended(a->member[i].pid))
-			keep_say(a->member[i].pid);
+			detaching_kept_say(a->member[i].pid);
 	if (!a->keep)
 		all_leave(a);
 }

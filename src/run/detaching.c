@@ -102,3 +102,11 @@ int detaching_say(const struct detaching *d, pid_t pid, char *msg, size_t cap)
 		units_duration(longest, d->pauses.longest_ns), units_bytes(stays, d->stays));
 	return 0;
 }
+
+void detaching_kept_say(pid_t pid)
+{
+	fprintf(stderr,
+		"heaptop: process %d stays recorded; to watch it again: heaptop -a %d, to end "
+		"that: heaptop --detach %d\n",
+		(int)pid, (int)pid, (int)pid);
+}

@@ -21,5 +21,7 @@ void detaching_process(struct detaching *d, pid_t pid);
 void detaching_family(struct detaching *d, uint64_t family);
 /* Says in `msg` what stays, or what failed. `pid`: who it was about. 0 or -errno. */
 int detaching_say(const struct detaching *d, pid_t pid, char *msg, size_t cap);
+/* Prints that a process stays recorded, and how to go on. */
+void detaching_kept_say(pid_t pid);
 
 #endif

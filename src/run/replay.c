@@ -171,6 +171,8 @@ bool replay_moment_of(
 	uint64_t ns = m->ns;
 
 	*out = *m;
+	if (image != of)
+		out->mark = 0; /* each image has marks of its own */
 	if (m->kind == SNAP_NOW)
 		return true;
 	if (m->kind == SNAP_PEAK)

@@ -7,9 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/proc/proc.h"
 #include "src/trace/stop.h"
+
+static bool is_ours(pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
+	return access(path, F_OK) == 0;
+}
 
 /* Only the name of another user's process can be read. */
 static bool is_heaptop(pid_t tid)
@@ -38,7 +47,7 @@ pid_t trace_other_heaptop(pid_t pid)
 		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
 		pid_t tracer = tid > 0 ? trace_stop_tracer(tid) : 0;
 
-		if (tracer > 0 && tracer != last && is_heaptop(tracer))
+		if (tracer > 0 && tracer != last && !is_ours(tracer) && is_heaptop(tracer))
 			tracer_tid = tracer;
 		last = tracer;
 	}

@@ -3,11 +3,10 @@
 #ifndef SRC_TRACE_OTHER_H
 #define SRC_TRACE_OTHER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
-/* The heaptop that traces a process or one of its threads, by the pid of its tracing thread; 0:
- * none does. */
+/* The heaptop, other than this one, that traces a process or one of its threads, by the pid of its
+ * tracing thread; 0: none does. */
 pid_t trace_other_heaptop(pid_t pid);
 
 #endif

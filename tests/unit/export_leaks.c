@@ -384,7 +384,7 @@ TEST(junit_of_wrong_frees)
 	/* There was no room for the third's place. */
 	snapshot.totals.wrong_frees[SNAP_WRONG_SIZED] = 1;
 	CHECK(strstr(junit(EXPORT_FAILURE_MISMATCH, NULL), "tests=\"2\" failures=\"2\""));
-	CHECK(strstr(strbuf_text(&out), "message=\"1 at places that there was no room for\""));
+	CHECK(strstr(strbuf_text(&out), "message=\"1 at places that did not fit into the table\""));
 	snapshot.totals.has_wrong = false;
 	CHECK(strstr(junit(EXPORT_FAILURE_MISMATCH, NULL), "failures=\"0\" errors=\"1\""));
 }
