@@ -9,7 +9,7 @@
 #include "src/util/error_hint.h"
 #include "src/util/text.h"
 
-#define TEXT_MOST 8192u /* bytes of a text; a path has 4096 */
+#define TEXT_MOST 3840u /* bytes of a text; a longer one is cut */
 
 /* A message may name files of others: their names must not control the terminal. In buffers, as the
  * message may be that there is no memory; in one call, as others may write there, too. */
