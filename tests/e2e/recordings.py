@@ -122,6 +122,7 @@ def moments():
     wait_blocks(lambda n: n >= 100, "the top")
     program.mark("many")
     program.ask("drop 60")
+    program.ask("turn 500")
     said = program.end()
     check(LINE.search(said), said)
     with open(out, encoding="utf-8") as f:
@@ -133,7 +134,9 @@ def moments():
     check_equal(kept(read("--at", "mark:many")), 100, "blocks at the second one")
     check_equal(kept(read("--at", "100%")), 40, "blocks at the end")
     check_consistent(read("--at", "mark:many"))
-    check_equal(kept(read("--at", "peak")), 100, "blocks at the peak")
+    peak = read("--at", "peak")
+    check_equal(kept(peak), 100, "blocks at the peak")
+    check(peak["totals"]["allocs"] <= last["totals"]["allocs"] - 500, "what came after the peak is counted there")
     grew = [s for s in read("--at", "mark:few..mark:many")["sites"] if s["function"] and key(s)[0][2] == "asked_keep"]
     check_equal([s["live_blocks"] for s in grew], [100], "blocks at the end of a range")
     at = {m["name"]: m for m in last["marks"]}
@@ -151,6 +154,26 @@ def moments():
     name = os.path.join(scratch, "heaptop-snapshot-%s-1.heaptop" % program.pid)
     check_equal(kept(read(file=name)), 10, "blocks in a snapshot of the past")
     os.unlink(name)
+
+
+@case("a mark is of one process: its number is another mark in others, which are shown at the same instant")
+def marks_of_others():
+    fresh()
+    program = Asked("-d", "0.1", "--record", FILE, "--report", "--format", "json", "-o", os.devnull)
+    program.ask("fork 1")
+    with open("/proc/%s/task/%s/children" % (program.pid, program.pid), encoding="ascii") as f:
+        child = f.read().split()[0]
+    done = run([HEAPTOP, "--mark", child, "early"], env=env())
+    check_equal((done.returncode, done.stderr), (0, b""), "--mark of the child")
+    program.ask("keep 10")
+    wait_blocks(lambda n: n >= 10, "the child's mark is in the file")
+    program.mark("late")
+    program.end()
+    rep = read("--at", "mark:late")
+    check_equal([m["name"] for m in rep["marks"]], ["late"], "the program's marks")
+    other = next(c for c in rep["children"] if str(c["process"]["pid"]) == child)
+    check_equal([m["name"] for m in other["marks"]], ["early"], "the child's marks")
+    check(other["time"]["uptime_ns"] > other["marks"][0]["ns"], "the child is shown at its own mark")
 
 
 def mapped(rep):
