@@ -117,11 +117,11 @@ static void write_or_read(struct stress_thread *t)
 
 		ring_append(thread_at(t->s, slot), ring, &e);
 	}
-	while (ht_load_relaxed_32(&done) != t->number) /* in order, so that a store will do */
+	while (ht_load_acquire_32(&done) != t->number) /* in order, so that a store will do */
 		sched_yield();
-	ht_store_release_32(&done, t->number + 1);
-	/* for the other process */
+	/* First for the other process: behind the store to `done`, the next writer's could pass. */
 	ht_store_release_32(&t->s->header->strings_bytes, t->number + 1);
+	ht_store_release_32(&done, t->number + 1);
 }
 
 /* Readers read by pread; here all of it is opened, to read side by side. */
