@@ -24,9 +24,11 @@
 #include "preload/next_allocator.h"
 #include "preload/next_operators.h"
 #include "preload/reentry.h"
+#include "preload/signals.h"
 #include "preload/state.h"
 #include "preload/valgrind_find.h"
 #include "preload/wrong_free.h"
+#include "shm/atomic.h"
 #include "shm/private.h"
 
 #define OBJECTS	     1024u /* loaded at a time that are known; no program has more */
@@ -51,6 +53,15 @@ static unsigned object_count[2], current;
 static struct r_debug *loader;
 static bool is_alone; /* at start: no other thread runs */
 static bool has_gap; /* since then: objects may have come that are in use by now */
+
+/* What became of the functions of libc when a library was opened that finds them before ours. */
+enum deep {
+	DEEP_NONE, /* none was opened */
+	DEEP_PATCHED,
+	DEEP_REFUSED, /* there were other threads; not listed yet */
+	DEEP_LISTED,
+};
+static uint32_t deep;
 
 /* ---- objects ---- */
 
@@ -87,6 +98,7 @@ enum examined {
 	EXAMINED_ATTACH, /* as a viewer attaches, which stops all threads to write the jumps */
 	EXAMINED_LATE, /* since then: its code may be running */
 	EXAMINED_NEW, /* while it is being loaded: its code does not run yet */
+	EXAMINED_DEEP, /* before others are loaded that call it past our hooks */
 };
 
 /* NULL: it can be patched now. */
@@ -114,6 +126,8 @@ static bool all(const struct inner_name *n, uint64_t at)
 static inner_symbols_called *called_in(
 	const struct inner_object *o, bool precedes_us, enum examined when)
 {
+	if (when == EXAMINED_DEEP)
+		return inner_bound_is;
 	if (!inner_bound_exist())
 		return precedes_us ? all : NULL;
 	if (when == EXAMINED_NEW)
@@ -156,10 +170,11 @@ static void *object_examine(const struct inner_object *o, bool precedes_us, enum
 	if (p.count == 0 || is_sanitizer(o))
 		return NULL;
 	p.module = modules_of(o->info);
-	if (when != EXAMINED_NEW)
+	if (when != EXAMINED_NEW && when != EXAMINED_DEEP)
 		wrong_free_missed(); /* libraries may have used it before */
 	p.is_next = next_lies_in(o->start, o->end);
 	p.holds_next = p.is_next && !own_calls_count(o, when);
+	p.keeps_thunk = p.holds_next && when == EXAMINED_DEEP;
 	if (why) {
 		inner_patch_refuse_all(&p, why);
 		return NULL;
@@ -253,6 +268,95 @@ static void pass_run(enum examined when)
 	object_count[current] = p.count;
 }
 
+/* ---- libraries that find libc before our hooks ---- */
+
+/* Whether this process has one thread. Each is a folder there. */
+static bool is_single_threaded(void)
+{
+	struct stat st = { 0 };
+
+	return call(SYS_newfstatat, AT_FDCWD, call_pointer("/proc/self/task"), call_pointer(&st), 0,
+		       0) == 0 &&
+	       st.st_nlink <= 3;
+}
+
+static bool is_next_libc(const struct inner_object *o)
+{
+	return next_lies_in(o->start, o->end) && defines(o, "gnu_get_libc_version");
+}
+
+static int libc_visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct inner_object o;
+
+	if (!inner_symbols_object(info, &o) || !is_next_libc(&o))
+		return 0;
+	*(uint32_t *)data = modules_of(info);
+	return 1;
+}
+
+/* The next allocator, if it is libc's: its module. */
+static bool libc_find(uint32_t *module)
+{
+	return dl_iterate_phdr(libc_visit, module) != 0;
+}
+
+static void pads_note(const struct inner_object *o, void *pads)
+{
+	for (unsigned i = 0; pads && i < object_count[current]; i++)
+		if (known->objects[current][i].start == o->start)
+			known->objects[current][i].pads = pads;
+}
+
+static int deep_visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct inner_object o;
+
+	if (inner_symbols_object(info, &o) && (is_next_libc(&o) || next_cxx_is_runtime(o.path)))
+		pads_note(&o, object_examine(&o, false, EXAMINED_DEEP));
+	return 0;
+}
+
+/* The names for it are those that our hooks have found; the loader binds no other call past us. */
+static void deep_patch(void)
+{
+	uint64_t signals = signals_block();
+
+	inner_bound_find();
+	dl_iterate_phdr(deep_visit, NULL);
+	inner_bound_none();
+	signals_restore(signals);
+}
+
+/* Under the loader's lock. */
+static void deep_list(void)
+{
+	const struct inner_name *n = inner_list_find("malloc");
+	uint32_t module = 0;
+
+	ht_store_relaxed_32(&deep, DEEP_LISTED);
+	if (n && libc_find(&module))
+		inner_patch_note(n, module,
+			"other threads were running when a library was opened that calls it past "
+			"heaptop (RTLD_DEEPBIND)");
+}
+
+void inner_deep(void)
+{
+	uint32_t module;
+
+	if (!known || inner_bound_exist() || ht_load_relaxed_32(&deep) == DEEP_PATCHED)
+		return;
+	if (!is_single_threaded()) {
+		wrong_free_missed();
+		if (ht_load_relaxed_32(&deep) == DEEP_NONE)
+			ht_store_relaxed_32(&deep, DEEP_REFUSED);
+	} else if (libc_find(&module)) {
+		deep_patch();
+		ht_store_relaxed_32(&deep, DEEP_PATCHED);
+	}
+}
+
 /* ---- the loader ---- */
 
 static const char number_word[] = "line ";
@@ -276,16 +380,6 @@ static void rule_wrong(unsigned line, const char *why)
 	inner_patch_note(&n, 0, why);
 }
 
-/* Whether this process has one thread. Each is a folder there. */
-static bool is_single_threaded(void)
-{
-	struct stat st = { 0 };
-
-	return call(SYS_newfstatat, AT_FDCWD, call_pointer("/proc/self/task"), call_pointer(&st), 0,
-		       0) == 0 &&
-	       st.st_nlink <= 3;
-}
-
 /* The loader's list has changed, under its lock. */
 static void list_changed(void)
 {
@@ -298,6 +392,8 @@ static void list_changed(void)
 	} else if (state_is_on() && is_consistent) {
 		pass_run(EXAMINED_NEW);
 	}
+	if (state_is_on() && ht_load_relaxed_32(&deep) == DEEP_REFUSED)
+		deep_list();
 	state_leave();
 }
 
@@ -391,6 +487,7 @@ void inner_detach(void)
 {
 	inner_patch_detach();
 	inner_bound_none();
+	ht_store_relaxed_32(&deep, DEEP_NONE);
 	object_count[0] = object_count[1] = 0;
 	if (known)
 		private_unmap(known, sizeof(*known));
@@ -415,6 +512,10 @@ const char *inner_attach(bool is_preloaded, const char **reason)
 }
 
 void inner_detach(void)
+{
+}
+
+void inner_deep(void)
 {
 }
 

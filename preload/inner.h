@@ -6,9 +6,9 @@
  * the segment lists those that cannot be patched, with the reason. Client requests of Valgrind
  * are patched likewise (valgrind_find.h).
  *
- * Code is written only while no other thread can run it: at start, while there is one thread, and
- * for a library that is being loaded before any of its code can run. The loader says so: it calls
- * a function of its own when its list has changed (r_debug.r_brk, made for debuggers), which is
+ * Code is written only while no other thread can run it: while there is one thread, and for a
+ * library that is being loaded before any of its code can run. The loader says so: it calls a
+ * function of its own when its list has changed (r_debug.r_brk, made for debuggers), which is
  * patched, too.
  */
 #ifndef PRELOAD_INNER_H
@@ -25,6 +25,10 @@ void inner_start(void);
 const char *inner_attach(bool is_preloaded, const char **reason);
 /* A viewer has taken all jumps out, or never written them. */
 void inner_detach(void);
+/* A library is about to be opened with RTLD_DEEPBIND: it will find the functions of libc, and of
+ * the C++ runtime, before our hooks. So these are patched, once, if libc's malloc is the next
+ * allocator; while there is one thread. Otherwise it is listed that they are not. Any thread. */
+void inner_deep(void);
 /* After inner_start: whether the malloc that precedes ours is recorded. */
 bool inner_has_malloc(void);
 

@@ -97,7 +97,7 @@ static const void *hook_of(const struct inner_patching *p, const struct inner_sy
 {
 	if (s->hook)
 		return s->hook;
-	if (!s->is_bound || p->object->is_executable)
+	if (!s->is_bound || p->object->is_executable || p->keeps_thunk)
 		return NULL;
 	return hook_table_find(s->name->name, s->name->name_bytes);
 }

@@ -17,6 +17,7 @@ struct inner_patching {
 	size_t used;
 	bool is_next; /* it is the next allocator, */
 	bool holds_next; /* whose own calls are its business */
+	bool keeps_thunk; /* so that these are told apart: no hook is called instead */
 	uint32_t module;
 };
 

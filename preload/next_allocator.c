@@ -109,6 +109,7 @@ static void find_all(void)
 		{ "vfork", (void **)&next.vfork },
 		{ "clone", (void **)&next.clone },
 		{ "prctl", (void **)&next.prctl },
+		{ "dlopen", (void **)&next.dlopen },
 		{ "malloc_usable_size", (void **)&next.usable_size },
 	};
 

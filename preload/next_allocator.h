@@ -60,6 +60,7 @@ struct next {
 	pid_t (*vfork)(void);
 	int (*clone)(int (*)(void *), void *, int, void *, ...);
 	int (*prctl)(int, ...);
+	void *(*dlopen)(const char *, int); /* may be missing */
 	size_t (*usable_size)(void *); /* malloc_usable_size; may be missing */
 };
 

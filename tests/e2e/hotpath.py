@@ -147,6 +147,8 @@ def exports():
              "fork", "__fork", "_Fork", "daemon", "forkpty",
              # what lends memory to a child, and what may forbid reading the clock
              "vfork", "clone", "prctl",
+             # what may open a library that finds libc before us
+             "dlopen",
              # what maps memory
              "mmap", "mmap64", "munmap", "mremap", "brk", "sbrk", "shmat", "shmdt"}
     interface = r"_Zn[aw]|_Zd[al]|heaptop_api_|heaptop_(attach|attached|detach)$|__lsan_"
@@ -155,7 +157,8 @@ def exports():
     # With a version that is no default, which only what means glibc's is bound to.
     versioned = {line.split()[-1] for line in listing.splitlines() if "@" in line}
     check_equal(versioned, {"brk@GLIBC_2.2.5", "daemon@GLIBC_2.2.5", "forkpty@GLIBC_2.2.5", "forkpty@GLIBC_2.34",
-                            "sbrk@GLIBC_2.2.5", "vfork@GLIBC_2.2.5", "clone@GLIBC_2.2.5", "prctl@GLIBC_2.2.5"},
+                            "sbrk@GLIBC_2.2.5", "vfork@GLIBC_2.2.5", "clone@GLIBC_2.2.5", "prctl@GLIBC_2.2.5",
+                            "dlopen@GLIBC_2.2.5", "dlopen@GLIBC_2.34"},
                 "names with versions")
 
 

@@ -105,20 +105,93 @@ def runpath():
 
 @row("B8", "RTLD_DEEPBIND: a library's malloc and free pass us by")
 def deep_binding():
-    """What was freed unseen is noticed when its address comes back; what was made unseen is no loss."""
     command = [fault_target("deep_binding"), "bound", fault_target("plugin/deep.so")]
     rep = check_sides(command)
+    check_consistent(rep)
     check_equal(plain(command).stdout.split(b"\n")[0], b"100 blocks came back", "the program says")
+    for site, allocs in (("site_program", 100), ("site_again", 100), ("deep_malloc", 200)):
+        check_equal(total(sites_named(rep, site), "allocs"), allocs, "allocs of " + site)
+        check_equal(total(sites_named(rep, site), "live_blocks"), 0, "live blocks of " + site)
+    check_equal((rep["totals"]["missed_frees"], rep.get("allocators")), (0, None), "missed frees; patched functions")
+
+
+@row("B8a", "the same beside other threads, where libc is not patched")
+def deep_binding_late():
+    """What was freed unseen is noticed when its address comes back; what was made unseen is no loss."""
+    command = [fault_target("deep_binding"), "threads", fault_target("plugin/deep.so")]
+    rep = check_sides(command)
     for site in ("site_program", "site_again"):
         check_equal(total(sites_named(rep, site), "allocs"), 100, "allocs of " + site)
         check_equal(total(sites_named(rep, site), "live_blocks"), 0, "live blocks of " + site)
     check_equal(rep["totals"]["missed_frees"], 100, "frees that were noticed late")
     check_equal(rep["totals"]["unknown_frees"], 100, "frees of what nobody saw come")
     check_equal(sites_named(rep, "deep_malloc"), [], "sites in the library")
+    check_equal([(a["function"], a["state"]) for a in rep["allocators"]], [("malloc", "refused")], "what is listed")
     # With another allocator preloaded, libc is handed blocks that are not its own, and says so.
+    command[1] = "bound"
     done = check_sides(command, env={"LD_PRELOAD": "libjemalloc.so.2"}, status=128 + signal.SIGABRT,
                        stderr=False)
     check_equal(done["process"]["signal"], "SIGABRT", "its end")
+
+
+DEEP_PLUGIN = """#include <cstdlib>
+#include <cstring>
+#include <malloc.h>
+#include <string>
+static void *kept[8];
+extern "C" int *deep_new() { return new int[100]; }
+extern "C" void deep_delete(char *p) { delete[] p; }
+extern "C" void deep_keep() {
+    void *aligned; volatile size_t none = 0;
+    kept[0] = malloc(1000); kept[1] = calloc(10, 101); kept[2] = realloc((void *)none, 1020);
+    kept[2] = realloc(kept[2], 1030); kept[3] = reallocarray((void *)none, 4, 260);
+    if (posix_memalign(&aligned, 64, 1050) == 0) kept[4] = aligned;
+    kept[5] = aligned_alloc(64, 1088); kept[6] = memalign(64, 1070); kept[7] = valloc(1080);
+    free(strdup("of libc, and by our hooks: its own calls find them"));
+    std::string long_one(500, 'x'); delete new std::string(long_one);
+}
+extern "C" void deep_drop() { for (void *p : kept) free(p); }
+"""
+DEEP_HOST = """#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <thread>
+template <class F> static F *find(void *h, const char *name) { return (F *)dlsym(h, name); }
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        void *h = dlopen(argv[i], RTLD_NOW | RTLD_DEEPBIND);
+        if (!h) { puts(dlerror()); return 1; }
+        for (int k = 0; k < 50; k++) delete[] find<int *()>(h, "deep_new")();
+        for (int k = 0; k < 50; k++) find<void(char *)>(h, "deep_delete")(new char[70]);
+        find<void()>(h, "deep_keep")();
+        std::thread([h] { for (int k = 0; k < 30; k++) free(malloc(40)); find<void()>(h, "deep_drop")(); }).join();
+        find<void()>(h, "deep_keep")();
+    }
+    pid_t child = fork();
+    if (child == 0) { delete[] find<int *()>(dlopen(argv[1], RTLD_NOW), "deep_new")(); _exit(3); }
+    int status; waitpid(child, &status, 0);
+    printf("%d\\n", WEXITSTATUS(status));
+}
+"""
+
+
+@row("B8b", "libc and the C++ runtime are patched for it: calls count twice, or in another family")
+def deep_binding_cxx():
+    plugins = [compiled("deep/%s.so" % name, DEEP_PLUGIN, "-shared", "-fPIC", compiler="g++", ending=".cc")
+               for name in ("one", "two")]
+    host = compiled("deep/host", DEEP_HOST, "-pthread", "-ldl", compiler="g++", ending=".cc")
+    rep = check_sides([host, *plugins])
+    check_consistent(rep)
+    check_equal(rep["wrong_frees"], [], "wrong frees, as by another family")
+    made = sites_named(rep, "deep_new")
+    check_equal((total(made, "allocs"), total(made, "alloc_bytes"), total(made, "live_blocks")),
+                (100, 40000, 0), "what is made there and deleted here")
+    check_equal({s["function"] for s in made}, {"operator new[]"}, "function")
+    kept = sites_named(rep, "deep_keep")
+    sizes = [1000, 1010, 1030, 1040, 1050, 1088, 1070, 1080]
+    check_equal((total(kept, "live_blocks"), total(kept, "live_bytes")), (16, 2 * sum(sizes)), "what is kept")
 
 
 @row("B9", "dlmopen: a second libc with its own malloc")

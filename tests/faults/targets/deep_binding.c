@@ -2,12 +2,15 @@
 /*
  * Passes blocks to and fro between the program and a library whose malloc and free are other ones
  * (tests/faults/targets/plugin/deep.c). With "bound" these are libc's own, because the library is
- * loaded with RTLD_DEEPBIND: blocks may be freed on either side. With "namespace" they are a second
- * libc's; each side frees its own, and a few of the other's, which both libcs keep in a cache.
- * Prints how many blocks came back at the address of one that the other side had freed. Usage:
- * deep_binding bound|namespace FILE
+ * loaded with RTLD_DEEPBIND: blocks may be freed on either side. With "threads" it is loaded so
+ * beside another thread. With "namespace" they are a second libc's; each side frees its own, and a
+ * few of the other's, which both libcs keep in a cache. Prints how many blocks came back at the
+ * address of one that the other side had freed. Usage:
+ * deep_binding bound|threads|namespace FILE
  */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include "tests/faults/targets/witness.h"
 
 #define BLOCKS 100
@@ -94,16 +97,33 @@ static NOINLINE void site_called_back(void)
 	KEEP_FRAME();
 }
 
+static sem_t is_loaded;
+
+static void *wait_for_it(void *arg)
+{
+	while (sem_wait(&is_loaded) != 0)
+		;
+	return arg;
+}
+
 int main(int argc, char **argv)
 {
-	int bound = argc > 2 && !strcmp(argv[1], "bound");
+	int bound = argc > 2 && strcmp(argv[1], "namespace") != 0;
+	int threads = argc > 2 && !strcmp(argv[1], "threads");
+	pthread_t other;
 	void *handle;
 
 	if (argc < 3)
 		return 2;
+	sem_init(&is_loaded, 0, 0);
+	if (threads)
+		witness_need(pthread_create(&other, NULL, wait_for_it, NULL) == 0, "no thread");
 	handle = bound ? dlopen(argv[2], RTLD_NOW | RTLD_DEEPBIND)
 		       : dlmopen(LM_ID_NEWLM, argv[2], RTLD_NOW);
 	witness_need(handle != NULL, "the library cannot be loaded");
+	sem_post(&is_loaded);
+	if (threads)
+		pthread_join(other, NULL);
 	find(handle, "deep_malloc", &deep_malloc);
 	find(handle, "deep_free", &deep_free);
 	find(handle, "deep_call", &deep_call);
