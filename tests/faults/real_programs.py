@@ -169,6 +169,8 @@ PROGRAMS = {
     "ps": shell("ps -o comm= -p $$", "ps"),
     "env -i": Program(["env", "-i", "/usr/bin/env"]),
     "php": Program(["php", "-n", "-r", PHP]),
+    "php, its extensions": Program(["php", "-r", "echo ctype_alpha('a'), iconv('utf-8', 'latin1', 'a');" + PHP],
+                                   uncounted="they pass the other recorder by (RTLD_DEEPBIND)"),
     "lua": Program(["lua", "-e", LUA]),
     "luajit": Program(["luajit", "-e", LUA]),
     "guile": Program(["guile", "--no-auto-compile", "-c", GUILE]),
