@@ -67,7 +67,8 @@ static int moment_put(struct headless *t, struct snapshot *last)
 		s->nchildren = 0;
 	rc = report_put(t->fd, s, t->options,
 		&(struct report_parts){ .memory = s == last ? headless_memory(t) : NULL,
-			.timeline = histories_timeline(histories, last) });
+			.timeline = histories_timeline(histories, last),
+			.runs = !run_ended(t->run) });
 	snapshot_unref(s);
 	return rc;
 }
@@ -79,7 +80,8 @@ static int last_put(struct headless *t, struct snapshot *s)
 	static struct launch_report launch;
 	int rc;
 	struct report_parts parts = { .memory = headless_memory(t),
-		.timeline = histories_timeline(run_past(t->run)->histories, s) };
+		.timeline = histories_timeline(run_past(t->run)->histories, s),
+		.runs = !ended };
 	char verdict[VERDICT_MAX];
 
 	if (!s)

@@ -76,6 +76,8 @@ int report_put(
 			"--value peak", "the composition of the peak was not recorded");
 	options_of(&e, s, o);
 	limits_fill(&e, s, o, limit);
+	if (parts->runs)
+		e.failures &= ~EXPORT_FAILURE_UNFREED;
 	e.memory = parts->memory;
 	e.verdict = parts->verdict;
 	e.timeline = parts->timeline;

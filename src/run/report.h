@@ -19,6 +19,7 @@ struct report_parts {
 	const char *verdict; /* of --fail-on, for the report's last line, or NULL */
 	const struct timeline *timeline; /* what is kept of the past, or NULL */
 	const struct export_launch *launch; /* launch_report_make, or NULL */
+	bool runs; /* the program does: what it has not freed yet is no failure */
 };
 int report_put(int fd, const struct snapshot *s, const struct options *o,
 	const struct report_parts *parts);
