@@ -163,10 +163,9 @@ static int site_room(struct stack_read *r, uint32_t id)
 		return 0;
 	while (room <= id)
 		room *= 2;
-	sites = realloc(r->site, room * sizeof(*sites));
+	sites = array_extend(r->site, r->sites, room, sizeof(*sites));
 	if (!sites)
 		return -ENOMEM;
-	memset(sites + r->sites, 0, (room - r->sites) * sizeof(*sites));
 	r->site = sites;
 	r->sites = room;
 	return 0;

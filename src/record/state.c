@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/array.h"
 
 /*
  * The fields of the head, in the order of a file: new ones go to the end, and none is ever removed.
@@ -215,16 +216,6 @@ bool state_is_of(const struct state *state, const struct snapshot *s)
 	       last.totals.allocs == s->totals.allocs && last.totals.frees == s->totals.frees;
 }
 
-/* `items` grown from `was` to `now` elements; new ones are zeros. */
-static void *grown(void *items, size_t was, size_t now, size_t each)
-{
-	char *p = realloc(items, now * each);
-
-	if (p)
-		memset(p + was * each, 0, (now - was) * each);
-	return p;
-}
-
 /* Room for an index below `most`, and no more than for those. */
 static uint32_t room_for(uint32_t room, uint32_t index, uint32_t first, uint32_t most)
 {
@@ -246,13 +237,13 @@ int state_site_room(struct state *s, uint32_t id)
 		return -EINVAL;
 	if (id < s->room)
 		return 0;
-	site = grown(s->site, s->room, room, sizeof(*site));
+	site = array_extend(s->site, s->room, room, sizeof(*site));
 	if (site)
 		s->site = site;
-	more = s->more ? grown(s->more, s->room, room, sizeof(*more)) : NULL;
+	more = s->more ? array_extend(s->more, s->room, room, sizeof(*more)) : NULL;
 	if (more)
 		s->more = more;
-	present = grown(s->present, s->room, room, sizeof(*present));
+	present = array_extend(s->present, s->room, room, sizeof(*present));
 	if (present)
 		s->present = present;
 	if (!site || !present || (s->more && !more))
@@ -277,7 +268,7 @@ int state_thread_room(struct state *s, uint32_t slot)
 		return -EINVAL;
 	if (slot < s->thread_room)
 		return 0;
-	thread = grown(s->thread, s->thread_room, room, sizeof(*thread));
+	thread = array_extend(s->thread, s->thread_room, room, sizeof(*thread));
 	if (!thread)
 		return -ENOMEM;
 	s->thread = thread;

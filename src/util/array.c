@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define FIRST_CAPACITY 64u
@@ -20,6 +21,18 @@ void *array_grow(void *items, size_t count, size_t *capacity, size_t each)
 	p = *capacity > SIZE_MAX / 2 ? NULL : reallocarray(items, want, each);
 	if (p)
 		*capacity = want;
+	return p;
+}
+
+/* calloc knows which memory is fresh from the kernel, and zero as it is. */
+void *array_extend(void *items, size_t was, size_t now, size_t each)
+{
+	void *p = calloc(now, each);
+
+	if (p && was)
+		memcpy(p, items, was * each);
+	if (p)
+		free(items);
 	return p;
 }
 

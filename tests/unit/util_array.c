@@ -37,9 +37,28 @@ TEST(without_memory_it_stays_as_it_is)
 	free(items);
 }
 
+TEST(extended_by_zeros)
+{
+	uint32_t *items = NULL;
+	size_t had = 0;
+
+	for (size_t n = 3; n < 100000; n *= 3) {
+		items = array_extend(items, had, n, sizeof(*items));
+		for (size_t i = 0; i < n; i++)
+			CHECK_INT(items[i], i < had ? i + 1 : 0);
+		for (size_t i = 0; i < n; i++)
+			items[i] = (uint32_t)i + 1;
+		had = n;
+	}
+	CHECK(!array_extend(items, 1, SIZE_MAX / 2, sizeof(*items)));
+	CHECK_INT(items[0], 1);
+	free(items);
+}
+
 int main(void)
 {
 	RUN(grows_as_it_is_filled);
 	RUN(without_memory_it_stays_as_it_is);
+	RUN(extended_by_zeros);
 	return check_end();
 }
