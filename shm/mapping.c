@@ -293,16 +293,28 @@ static uint64_t parts_plan(struct segment *s, const struct ht_region *region)
 	return all;
 }
 
+/* The part behind those from `i` on that are side by side, and so are one mapping. */
+static unsigned parts_beside(const struct segment_part *p, unsigned i)
+{
+	while (++i < HT_REGION_COUNT && p[i].start == p[i - 1].mapped)
+		;
+	return i;
+}
+
 /* All parts, at their distances from `base`; or none. */
 static int parts_map(const struct segment *s, char *base, int fd)
 {
 	const struct segment_part *p = s->part;
+	unsigned i = 0, next;
 	int rc = 0;
-	unsigned i;
 
-	for (i = 0; i < HT_REGION_COUNT && rc == 0; i++)
-		rc = range_map(base + p[i].start, fd, p[i].start, p[i].mapped - p[i].start);
-	while (rc != 0 && --i > 0)
+	for (; i < HT_REGION_COUNT; i = next) {
+		next = parts_beside(p, i);
+		rc = range_map(base + p[i].start, fd, p[i].start, p[next - 1].mapped - p[i].start);
+		if (rc != 0)
+			break;
+	}
+	for (; rc != 0 && i > 0; i--)
 		kernel_munmap(base + p[i - 1].start, p[i - 1].mapped - p[i - 1].start);
 	return rc;
 }
