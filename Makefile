@@ -134,7 +134,7 @@ OPT := -O2 -g
 ifeq ($(DEBUG),1)
   OPT := -O0 -g3 -DHT_DEBUG
 endif
-CPPFLAGS_ALL := -I. -D_GNU_SOURCE -DHEAPTOP_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CPPFLAGS_ALL := -I. -I$(B)/made -D_GNU_SOURCE -DHEAPTOP_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu11 $(OPT) $(WARN) $(CFLAGS)
 # The tests are many, so they are quick to build and small; a backtrace still has its lines.
 OPT_TEST     := $(if $(filter 1,$(DEBUG)),$(OPT),-O1 -g1)
@@ -210,6 +210,14 @@ $(B)/view/%.o: %.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) $(STACK_INFO) -MMD -MP -c -o $@ $<
+
+# The names of allocators' functions.
+INNER_NAMES := $(B)/made/preload/inner_names.h
+$(B)/so/preload/inner_list.o $(B)/so32/preload/inner_list.o: $(INNER_NAMES)
+$(INNER_NAMES): preload/inner_list.txt preload/inner_list.awk
+	$(call say,AWK,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -f preload/inner_list.awk preload/inner_list.txt >$@.new && mv $@.new $@
 
 # The page of --format html, which the assembler includes.
 $(B)/view/src/export/html.o $(B)/fuzz/obj/src/export/html.o: $(wildcard src/export/html_page/*)

@@ -46,7 +46,7 @@ const char *environment_variable(const char *name)
 	if (given)
 		return given_variable(name);
 	for (char **e = environ; e && *e; e++)
-		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+		if (**e == *name && strncmp(*e, name, length) == 0 && (*e)[length] == '=')
 			return (*e)[length + 1] ? *e + length + 1 : NULL;
 	return NULL;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The list of allocators' functions (inner_list.h). Sources: jemalloc(3); gperftools' tcmalloc.h;
- * mimalloc.h; oneTBB's scalable_allocator.h; the Itanium C++ ABI for operators.
- *
- * A function that allocates by calling another of the list needs no entry: its block is recorded
- * there. One that calls the other's inlined body does; so whatever returns blocks is listed.
+ * The list of allocators' functions (inner_list.h): our own, from inner_list.txt, as constants that
+ * cost a process nothing but a look; then those of the user's file.
  */
 #include "preload/inner_list.h"
 
@@ -18,151 +15,24 @@
 #include "shm/kernel.h"
 #include "shm/private.h"
 
-#define C_NAMES(p)                                                                                 \
-	p "malloc size=arg1 result=ret\n" p "calloc size=arg1*arg2 result=ret\n" p                 \
-	  "realloc free=arg1 size=arg2 result=ret\n" p                                             \
-	  "reallocarray free=arg1 size=arg2*arg3 result=ret\n" p "free free=arg1\n" p              \
-	  "cfree free=arg1\n" p "free_sized free=arg1\n" p "free_aligned_sized free=arg1\n" p      \
-	  "posix_memalign size=arg3 result=*arg1 when ret=0\n" p                                   \
-	  "aligned_alloc size=arg2 result=ret\n" p "memalign size=arg2 result=ret\n" p             \
-	  "valloc size=arg1 result=ret\n" p "pvalloc size=arg1 result=ret\n"
+/* One of our own. */
+struct own_name {
+	uint32_t hash;
+	uint16_t at; /* of its line in own_text */
+	uint8_t line_bytes, name_bytes; /* the line begins with the name */
+};
 
-/* clang-format off */
-#define NEW_NAMES                                                                                  \
-	"_Znwm size=arg1 result=ret\n"                                                             \
-	"_Znam size=arg1 result=ret\n"                                                             \
-	"_ZnwmRKSt9nothrow_t size=arg1 result=ret\n"                                               \
-	"_ZnamRKSt9nothrow_t size=arg1 result=ret\n"                                               \
-	"_ZnwmSt11align_val_t size=arg1 result=ret\n"                                              \
-	"_ZnamSt11align_val_t size=arg1 result=ret\n"                                              \
-	"_ZnwmSt11align_val_tRKSt9nothrow_t size=arg1 result=ret\n"                                \
-	"_ZnamSt11align_val_tRKSt9nothrow_t size=arg1 result=ret\n"                                \
-	"_ZdlPv free=arg1\n"                                                                       \
-	"_ZdaPv free=arg1\n"                                                                       \
-	"_ZdlPvm free=arg1\n"                                                                      \
-	"_ZdaPvm free=arg1\n"                                                                      \
-	"_ZdlPvRKSt9nothrow_t free=arg1\n"                                                         \
-	"_ZdaPvRKSt9nothrow_t free=arg1\n"                                                         \
-	"_ZdlPvSt11align_val_t free=arg1\n"                                                        \
-	"_ZdaPvSt11align_val_t free=arg1\n"                                                        \
-	"_ZdlPvmSt11align_val_t free=arg1\n"                                                       \
-	"_ZdaPvmSt11align_val_t free=arg1\n"                                                       \
-	"_ZdlPvSt11align_val_tRKSt9nothrow_t free=arg1\n"                                          \
-	"_ZdaPvSt11align_val_tRKSt9nothrow_t free=arg1\n"
+/* Made by inner_list.awk: own_text, own_names, and own_slots, which have 1 + a number by hash. */
+#include "preload/inner_names.h"
 
-#define JEMALLOC_NAMES(p)                                                                          \
-	p "mallocx size=arg1 result=ret\n"                                                         \
-	p "rallocx free=arg1 size=arg2 result=ret\n"                                               \
-	p "xallocx free=arg1 size=arg2 result=arg1 when ret>=arg2\n"                               \
-	p "dallocx free=arg1\n"                                                                    \
-	p "sdallocx free=arg1\n"
-
-#define TCMALLOC_NAMES                                                                             \
-	"tc_malloc_skip_new_handler size=arg1 result=ret\n"                                        \
-	"tc_new size=arg1 result=ret\n"                                                            \
-	"tc_new_nothrow size=arg1 result=ret\n"                                                    \
-	"tc_newarray size=arg1 result=ret\n"                                                       \
-	"tc_newarray_nothrow size=arg1 result=ret\n"                                               \
-	"tc_new_aligned size=arg1 result=ret\n"                                                    \
-	"tc_new_aligned_nothrow size=arg1 result=ret\n"                                            \
-	"tc_newarray_aligned size=arg1 result=ret\n"                                               \
-	"tc_newarray_aligned_nothrow size=arg1 result=ret\n"                                       \
-	"tc_delete free=arg1\n"                                                                    \
-	"tc_delete_sized free=arg1\n"                                                              \
-	"tc_delete_nothrow free=arg1\n"                                                            \
-	"tc_deletearray free=arg1\n"                                                               \
-	"tc_deletearray_sized free=arg1\n"                                                         \
-	"tc_deletearray_nothrow free=arg1\n"                                                       \
-	"tc_delete_aligned free=arg1\n"                                                            \
-	"tc_delete_sized_aligned free=arg1\n"                                                      \
-	"tc_delete_aligned_nothrow free=arg1\n"                                                    \
-	"tc_deletearray_aligned free=arg1\n"                                                       \
-	"tc_deletearray_sized_aligned free=arg1\n"                                                 \
-	"tc_deletearray_aligned_nothrow free=arg1\n"
-
-#define MIMALLOC_NAMES                                                                             \
-	"mi_zalloc size=arg1 result=ret\n"                                                         \
-	"mi_malloc_small size=arg1 result=ret\n"                                                   \
-	"mi_zalloc_small size=arg1 result=ret\n"                                                   \
-	"mi_mallocn size=arg1*arg2 result=ret\n"                                                   \
-	"mi_reallocn free=arg1 size=arg2*arg3 result=ret\n"                                        \
-	"mi_reallocf free=arg1 size=arg2 result=ret\n"                                             \
-	"mi_expand free=arg1 size=arg2 result=ret\n"                                               \
-	"mi_rezalloc free=arg1 size=arg2 result=ret\n"                                             \
-	"mi_recalloc free=arg1 size=arg2*arg3 result=ret\n"                                        \
-	"mi_strdup size=string result=ret\n"                                                       \
-	"mi_strndup size=string result=ret\n"                                                      \
-	"mi_realpath size=string result=ret\n"                                                     \
-	"mi_malloc_aligned size=arg1 result=ret\n"                                                 \
-	"mi_malloc_aligned_at size=arg1 result=ret\n"                                              \
-	"mi_zalloc_aligned size=arg1 result=ret\n"                                                 \
-	"mi_zalloc_aligned_at size=arg1 result=ret\n"                                              \
-	"mi_calloc_aligned size=arg1*arg2 result=ret\n"                                            \
-	"mi_calloc_aligned_at size=arg1*arg2 result=ret\n"                                         \
-	"mi_realloc_aligned free=arg1 size=arg2 result=ret\n"                                      \
-	"mi_realloc_aligned_at free=arg1 size=arg2 result=ret\n"                                   \
-	"mi_rezalloc_aligned free=arg1 size=arg2 result=ret\n"                                     \
-	"mi_rezalloc_aligned_at free=arg1 size=arg2 result=ret\n"                                  \
-	"mi_recalloc_aligned free=arg1 size=arg2*arg3 result=ret\n"                                \
-	"mi_recalloc_aligned_at free=arg1 size=arg2*arg3 result=ret\n"                             \
-	"mi_aligned_recalloc free=arg1 size=arg2*arg3 result=ret\n"                                \
-	"mi_aligned_offset_recalloc free=arg1 size=arg2*arg3 result=ret\n"                         \
-	"mi_free_size free=arg1\n"                                                                 \
-	"mi_free_size_aligned free=arg1\n"                                                         \
-	"mi_free_aligned free=arg1\n"                                                              \
-	"mi_new size=arg1 result=ret\n"                                                            \
-	"mi_new_n size=arg1*arg2 result=ret\n"                                                     \
-	"mi_new_aligned size=arg1 result=ret\n"                                                    \
-	"mi_new_nothrow size=arg1 result=ret\n"                                                    \
-	"mi_new_aligned_nothrow size=arg1 result=ret\n"                                            \
-	"mi_new_realloc free=arg1 size=arg2 result=ret\n"                                          \
-	"mi_new_reallocn free=arg1 size=arg2*arg3 result=ret\n"                                    \
-	"mi_heap_malloc size=arg2 result=ret\n"                                                    \
-	"mi_heap_zalloc size=arg2 result=ret\n"                                                    \
-	"mi_heap_calloc size=arg2*arg3 result=ret\n"                                               \
-	"mi_heap_mallocn size=arg2*arg3 result=ret\n"                                              \
-	"mi_heap_malloc_small size=arg2 result=ret\n"                                              \
-	"mi_heap_realloc free=arg2 size=arg3 result=ret\n"                                         \
-	"mi_heap_reallocn free=arg2 size=arg3*arg4 result=ret\n"                                   \
-	"mi_heap_reallocf free=arg2 size=arg3 result=ret\n"                                        \
-	"mi_heap_rezalloc free=arg2 size=arg3 result=ret\n"                                        \
-	"mi_heap_recalloc free=arg2 size=arg3*arg4 result=ret\n"                                   \
-	"mi_heap_strdup size=string result=ret\n"                                                  \
-	"mi_heap_strndup size=string result=ret\n"                                                 \
-	"mi_heap_realpath size=string result=ret\n"                                                \
-	"mi_heap_malloc_aligned size=arg2 result=ret\n"                                            \
-	"mi_heap_malloc_aligned_at size=arg2 result=ret\n"                                         \
-	"mi_heap_zalloc_aligned size=arg2 result=ret\n"                                            \
-	"mi_heap_zalloc_aligned_at size=arg2 result=ret\n"                                         \
-	"mi_heap_calloc_aligned size=arg2*arg3 result=ret\n"                                       \
-	"mi_heap_realloc_aligned free=arg2 size=arg3 result=ret\n"
-
-#define TBB_NAMES                                                                                  \
-	"scalable_malloc size=arg1 result=ret\n"                                                   \
-	"scalable_calloc size=arg1*arg2 result=ret\n"                                              \
-	"scalable_realloc free=arg1 size=arg2 result=ret\n"                                        \
-	"scalable_free free=arg1\n"                                                                \
-	"scalable_posix_memalign size=arg3 result=*arg1 when ret=0\n"                              \
-	"scalable_aligned_malloc size=arg1 result=ret\n"                                           \
-	"scalable_aligned_realloc free=arg1 size=arg2 result=ret\n"                                \
-	"scalable_aligned_free free=arg1\n"
-/* clang-format on */
-
-static const char plain[] = C_NAMES("") NEW_NAMES;
-static const char named[] = JEMALLOC_NAMES("") C_NAMES("je_") JEMALLOC_NAMES("je_")
-	C_NAMES("_rjem_") JEMALLOC_NAMES("_rjem_") C_NAMES("tc_") TCMALLOC_NAMES C_NAMES("mi_")
-		MIMALLOC_NAMES TBB_NAMES;
-
-#define NAMES_MAX 1024u /* ours are some 200 */
+#define NAMES_MAX 1024u /* ours included */
 #define SLOTS	  2048u /* power of two, at least twice that */
 #define FILE_MAX  (1u << 20) /* bytes of the user's file */
 
+/* Ours are filled in when they are asked for, unless the user has other rules for them. */
 static BULK struct inner_name names[NAMES_MAX];
 static uint32_t count;
-static BULK uint16_t slots[SLOTS]; /* 1 + the number in names[]; 0: free */
-/* A bit by the first two characters of a name: most symbols fail here. */
-#define BEGINNINGS 2048u /* power of two */
-static uint64_t beginnings[BEGINNINGS / 64];
+static BULK uint16_t slots[SLOTS]; /* of the user's: 1 + the number in names[]; 0: free */
 
 static uint32_t hash_of(const char *name, size_t bytes)
 {
@@ -173,20 +43,25 @@ static uint32_t hash_of(const char *name, size_t bytes)
 	return h;
 }
 
-/* `name` is not empty. */
-static unsigned beginning_of(const char *name, size_t bytes)
-{
-	unsigned second = bytes > 1 ? (unsigned char)name[1] : 0;
-
-	return ((unsigned char)name[0] << 5 ^ second) % BEGINNINGS;
-}
-
 static bool is_named(const struct inner_name *n, const char *text, size_t bytes)
 {
 	return n->name_bytes == bytes && __builtin_memcmp(n->name, text, bytes) == 0;
 }
 
-/* A name's slot, or the free one where it belongs. */
+/* Our own name's number; OWN_NAMES: it is none. */
+static uint32_t own_find(const char *text, size_t bytes, uint32_t hash)
+{
+	for (uint32_t at = hash % OWN_SLOTS; own_slots[at] != 0; at = (at + 1) % OWN_SLOTS) {
+		const struct own_name *n = &own_names[own_slots[at] - 1];
+
+		if (n->hash == hash && n->name_bytes == bytes &&
+			__builtin_memcmp(own_text + n->at, text, bytes) == 0)
+			return own_slots[at] - 1u;
+	}
+	return OWN_NAMES;
+}
+
+/* The slot of another name, or the free one where it belongs. */
 static uint16_t *slot_of(const char *text, size_t bytes, uint32_t hash)
 {
 	uint32_t at = hash % SLOTS;
@@ -196,38 +71,25 @@ static uint16_t *slot_of(const char *text, size_t bytes, uint32_t hash)
 	return &slots[at];
 }
 
-/* A user's rule for a name that is known to us replaces ours. */
-static void add(const char *line, size_t line_bytes, const char *name, size_t bytes, bool is_plain)
+/* A user's rule. One for a name that is known to us replaces ours. */
+static void add(const char *line, size_t line_bytes, const char *name, size_t bytes)
 {
-	uint32_t hash = hash_of(name, bytes);
+	uint32_t hash = hash_of(name, bytes), number = own_find(name, bytes, hash);
 	uint16_t *slot = slot_of(name, bytes, hash);
 
-	if (*slot == 0) {
+	if (number == OWN_NAMES && *slot == 0) {
 		if (count == NAMES_MAX)
 			return;
 		*slot = (uint16_t)++count;
-	} else {
-		is_plain = names[*slot - 1].is_plain;
 	}
-	names[*slot - 1] = (struct inner_name){ .line = line,
+	if (number == OWN_NAMES)
+		number = *slot - 1u;
+	names[number] = (struct inner_name){ .line = line,
 		.line_bytes = (uint32_t)line_bytes,
 		.hash = hash,
 		.name = name,
 		.name_bytes = (uint8_t)bytes,
-		.is_plain = is_plain };
-	beginnings[beginning_of(name, bytes) / 64] |= 1ull << beginning_of(name, bytes) % 64;
-}
-
-/* Our own text: each line begins with its name, and is right. */
-static void add_own(const char *text, bool is_plain)
-{
-	while (*text) {
-		const char *end = __builtin_strchr(text, '\n'),
-			   *space = __builtin_strchr(text, ' ');
-
-		add(text, (size_t)(end - text), text, (size_t)(space - text), is_plain);
-		text = end + 1;
-	}
+		.is_plain = number < OWN_PLAIN };
 }
 
 /* The file's text, which stays mapped; NULL: unavailable. */
@@ -266,7 +128,7 @@ static void add_users(const char *file, void (*wrong)(unsigned, const char *))
 		if (why)
 			wrong(line, why);
 		else if (rule.name_bytes > 0)
-			add(text, length, rule.name, rule.name_bytes, false);
+			add(text, length, rule.name, rule.name_bytes);
 		length += end ? 1 : 0;
 		text += length;
 		bytes -= length;
@@ -275,11 +137,14 @@ static void add_users(const char *file, void (*wrong)(unsigned, const char *))
 
 void inner_list_start(const char *file, void (*wrong)(unsigned line, const char *why))
 {
-	count = 0;
-	__builtin_memset(slots, 0, sizeof(slots));
-	__builtin_memset(beginnings, 0, sizeof(beginnings));
-	add_own(plain, true);
-	add_own(named, false);
+	static bool has_users;
+
+	if (has_users) {
+		__builtin_memset(names, 0, sizeof(names));
+		__builtin_memset(slots, 0, sizeof(slots));
+	}
+	count = OWN_NAMES;
+	has_users = file != NULL;
 	if (file)
 		add_users(file, wrong);
 }
@@ -289,23 +154,39 @@ uint32_t inner_list_count(void)
 	return count;
 }
 
+uint32_t inner_list_plain(void)
+{
+	return OWN_PLAIN;
+}
+
+uint32_t inner_list_hash(uint32_t number)
+{
+	return number < OWN_NAMES ? own_names[number].hash : names[number].hash;
+}
+
 const struct inner_name *inner_list_at(uint32_t number)
 {
-	return &names[number];
+	struct inner_name *n = &names[number];
+	const struct own_name *own = &own_names[number];
+
+	if (!n->name)
+		*n = (struct inner_name){ .line = own_text + own->at,
+			.line_bytes = own->line_bytes,
+			.hash = own->hash,
+			.name = own_text + own->at,
+			.name_bytes = own->name_bytes,
+			.is_plain = number < OWN_PLAIN };
+	return n;
 }
 
 const struct inner_name *inner_list_find(const char *text)
 {
-	unsigned beginning;
-	size_t bytes;
+	size_t bytes = __builtin_strlen(text);
+	uint32_t hash = hash_of(text, bytes), number = own_find(text, bytes, hash);
 	uint16_t slot;
 
-	if (text[0] == '\0')
-		return NULL;
-	beginning = beginning_of(text, 2);
-	if ((beginnings[beginning / 64] >> beginning % 64 & 1) == 0)
-		return NULL;
-	bytes = __builtin_strlen(text);
-	slot = *slot_of(text, bytes, hash_of(text, bytes));
+	if (number != OWN_NAMES)
+		return inner_list_at(number);
+	slot = count > OWN_NAMES ? *slot_of(text, bytes, hash) : 0;
 	return slot ? &names[slot - 1] : NULL;
 }

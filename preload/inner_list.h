@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The functions of allocators that a program may contain, by name: those that heaptop knows, and
- * those of the user's file (HEAPTOP_ALLOCATORS). At start, and under the loader's lock.
+ * The functions of allocators that a program may contain, by name: those that heaptop knows
+ * (inner_list.txt), and those of the user's file (HEAPTOP_ALLOCATORS). At start, and under the
+ * loader's lock.
  */
 #ifndef PRELOAD_INNER_LIST_H
 #define PRELOAD_INNER_LIST_H
@@ -24,7 +25,11 @@ struct inner_name {
 void inner_list_start(const char *file, void (*wrong)(unsigned line, const char *why));
 
 uint32_t inner_list_count(void);
+/* The plain names are those below this number. */
+uint32_t inner_list_plain(void);
+/* The name of number `number`; and its hash alone, which takes no memory. */
 const struct inner_name *inner_list_at(uint32_t number);
+uint32_t inner_list_hash(uint32_t number);
 /* The name in `text`, terminated. NULL: not listed. */
 const struct inner_name *inner_list_find(const char *text);
 

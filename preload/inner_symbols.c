@@ -78,12 +78,14 @@ static void find_exported(const struct inner_object *o, struct found *f)
 {
 	struct symbols_table t = symbols_table_read(o->bias, o->dynamic);
 
-	for (uint32_t i = 0; i < inner_list_count(); i++) {
-		const struct inner_name *n = inner_list_at(i);
-		const ElfW(Sym) *s = NULL;
+	for (uint32_t i = f->is_called ? 0 : inner_list_plain(); i < inner_list_count(); i++) {
+		const struct inner_name *n;
+		const ElfW(Sym) * s;
 
-		if (f->is_called || !n->is_plain)
-			s = symbols_table_find(&t, n->name, n->name_bytes, n->hash);
+		if (!symbols_table_may_have(&t, inner_list_hash(i)))
+			continue;
+		n = inner_list_at(i);
+		s = symbols_table_find(&t, n->name, n->name_bytes, n->hash);
 		if (s && is_wanted(f, o, n, s))
 			add_symbol(f, o, n, s, n->is_plain);
 	}

@@ -21,7 +21,6 @@
 
 #define VERSION_HIDDEN 0x8000u /* of an entry of DT_VERSYM: not the default version */
 #define VERSION_FIRST  2u /* lower numbers are no version */
-#define WORD_BITS      (8u * sizeof(ElfW(Addr)))
 #define TABLES_KNOWN                                                                               \
 	64u /* objects: more than most programs have; some forty names are looked up               \
 	     */
@@ -143,14 +142,12 @@ static bool is_definition(const struct symbols_table *t, uint32_t index, const s
  * ends a bucket's chain. 0: not found. */
 static uint32_t gnu_search(const struct symbols_table *t, const struct sought *w)
 {
-	uint32_t buckets = t->gnu[0], first = t->gnu[1], words = t->gnu[2], shift = t->gnu[3];
+	uint32_t buckets = t->gnu[0], first = t->gnu[1], words = t->gnu[2];
 	const ElfW(Addr) *filter = (const void *)(t->gnu + 4);
 	const uint32_t *bucket = (const void *)(filter + words), *hash = bucket + buckets;
-	ElfW(Addr) word = filter[w->gnu / WORD_BITS & (words - 1)];
 	uint32_t index;
 
-	if ((word >> w->gnu % WORD_BITS & word >> (w->gnu >> shift) % WORD_BITS & 1) == 0 ||
-		buckets == 0)
+	if (!symbols_table_may_have(t, w->gnu) || buckets == 0)
 		return 0;
 	index = bucket[w->gnu % buckets];
 	if (index < first)

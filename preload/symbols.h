@@ -40,6 +40,18 @@ struct symbols_table {
 };
 /* `dynamic`: the object's dynamic section, NULL: it has none. */
 struct symbols_table symbols_table_read(uintptr_t bias, const ElfW(Dyn) * dynamic);
+/* False: it has no definition of a name with that hash, as its Bloom filter says. Any thread. */
+static inline bool symbols_table_may_have(const struct symbols_table *t, uint32_t gnu)
+{
+	const ElfW(Addr) *filter = (const void *)(t->gnu + 4);
+	const unsigned bits = 8 * sizeof(*filter);
+	ElfW(Addr) word;
+
+	if (!t->gnu)
+		return t->sysv != NULL;
+	word = filter[gnu / bits & (t->gnu[2] - 1)];
+	return (word >> gnu % bits & word >> (gnu >> t->gnu[3]) % bits & 1) != 0;
+}
 /* The object's definition of a name of `bytes` bytes, to which a reference without version could be
  * bound; `gnu`: its hash as DT_GNU_HASH has it. NULL: none. Any thread. */
 const ElfW(Sym) * symbols_table_find(const struct symbols_table *t, const char *name, size_t bytes,

@@ -51,7 +51,7 @@ $(B)/tests/faults/tools/inside: tests/faults/tools/inside.c shm/layout.h Makefil
 OTHER := $(B)/tests/faults/other
 TEST_EXTRA += $(OTHER)/libheaptop.so
 
-$(OTHER)/libheaptop.so: $(PRELOAD_SRC) $(SHM_SRC) $(wildcard preload/*.h shm/*.h) Makefile
+$(OTHER)/libheaptop.so: $(PRELOAD_SRC) $(SHM_SRC) $(wildcard preload/*.h shm/*.h) $(INNER_NAMES) Makefile
 	$(call say,LD,$@)
 	@mkdir -p $(OTHER)/shm
 	$(Q)sed 's/^\(#define HT_VERSION\) .*/\1 99u/' shm/layout.h >$(OTHER)/shm/layout.h
