@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "src/proc/proc.h"
+#include "src/trace/restart_limit.h"
 #include "src/util/clock.h"
 
 #ifdef __x86_64__
@@ -35,10 +36,12 @@
 void trace_restart_call(struct trace_thread *t)
 {
 	struct user_regs_struct *r = &t->now;
+	long result = -ERESTARTNOHAND;
 
 	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || r->orig_rax == SYS_close)
 		return;
-	r->rax = (unsigned long)-ERESTARTNOHAND;
+	(void)restart_limit_passed(t, &result);
+	r->rax = (unsigned long)result;
 	(void)trace_registers_write(t->tid, r);
 }
 
@@ -82,6 +85,7 @@ void trace_restart_before(struct trace_thread *t, pid_t pid)
 
 void trace_restart_note(struct trace_thread *t, pid_t pid)
 {
+	restart_limit_note(t);
 }
 
 #elif defined(__aarch64__)

@@ -2,8 +2,9 @@
 /*
  * Restarts system calls that a stop has interrupted. A few calls notice a stop: they return EINTR
  * although no signal arrived (signal(7): epoll_wait, sigtimedwait, semtimedop and others). Such a
- * call is restarted, unless a signal's handler is to run first. Its time limit begins anew. The
- * thread that stopped the process.
+ * call is restarted, unless a signal's handler is to run first. Its time limit begins anew, but the
+ * time since its first restart counts (restart_limit.h; x86-64). The thread that stopped the
+ * process.
  */
 #ifndef SRC_TRACE_RESTART_H
 #define SRC_TRACE_RESTART_H

@@ -24,6 +24,7 @@ struct trace_call {
 	bool is_known; /* before the thread stops: it is in one; afterwards: that was cut off */
 	bool is_put_back; /* the thread is before the call again: the kernel has seen to that */
 	bool is_left; /* the thread has been elsewhere since, and blocked the signals of `mask` */
+	bool has_limit; /* a call with a time limit was cut off (restart_limit.h) */
 	uint64_t mask;
 	long number, sleeps; /* how often it had gone to sleep */
 	uint64_t arg[TRACE_CALL_ARGS], sp, pc;

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,8 +131,80 @@ TEST(a_signal_ends_the_call_in_which_it_comes)
 	waitpid(pid, NULL, 0);
 }
 
+/* ---- time limits ---- */
+
+#define LIMIT_MS 200
+#define CALLS	 3
+
+/* Calls with a limit that a stop cuts short. False: it was not the limit that ended it. */
+static bool limited_call(int which, int fd, int semaphores)
+{
+	const struct timespec limit = { .tv_nsec = LIMIT_MS * 1000000 };
+	struct sembuf take = { .sem_op = -1 };
+	struct epoll_event event;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	switch (which) {
+	case 0:
+		return epoll_wait(fd, &event, 1, LIMIT_MS) == 0;
+	case 1:
+		return sigtimedwait(&set, NULL, &limit) == -1 && errno == EAGAIN;
+	default:
+		return semtimedop(semaphores, &take, 1, &limit) == -1 && errno == EAGAIN;
+	}
+}
+
+/* 0: each call ended by its limit, and not before. */
+static int wait_for_limits(int semaphores)
+{
+	int fd = epoll_create1(0), bad = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int i = 0; i < 3 * CALLS; i++) {
+		uint64_t from = clock_monotonic_ns();
+
+		bad += !limited_call(i / CALLS, fd, semaphores);
+		bad += clock_monotonic_ns() - from < (uint64_t)LIMIT_MS * 1000000;
+	}
+	return bad;
+}
+
+/* A program that is stopped more often than its calls' limits passes all of them. */
+TEST(limits_end_calls_that_are_stopped_again_and_again)
+{
+	int semaphores = semget(IPC_PRIVATE, 1, 0600), status = -1;
+	const struct timespec pause = { .tv_nsec = LIMIT_MS * 1000000 / 20 };
+	uint64_t until = clock_monotonic_ns() + 3 * PATIENCE;
+	pid_t pid = fork(), ended = 0;
+
+	if (pid == 0)
+		_exit(wait_for_limits(semaphores));
+	while (ended == 0 && clock_monotonic_ns() < until) {
+		char message[TRACE_MESSAGE_MAX];
+		struct trace_stop stop;
+
+		if (trace_stop(&stop, pid, "scanned", message) == 0)
+			trace_stop_release(&stop);
+		do {
+			nanosleep(&pause, NULL);
+			stop = (struct trace_stop){ .pid = pid };
+		} while (trace_stop_state(&stop, pid) == 'R');
+		ended = waitpid(pid, &status, WNOHANG);
+	}
+	CHECK_INT(ended, pid);
+	CHECK_INT(status, 0);
+	if (ended == 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	semctl(semaphores, 0, IPC_RMID);
+}
+
 int main(void)
 {
 	RUN(a_signal_ends_the_call_in_which_it_comes);
+	RUN(limits_end_calls_that_are_stopped_again_and_again);
 	return check_end();
 }
