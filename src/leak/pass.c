@@ -122,14 +122,16 @@ static void blocks_prepare(struct leak_pass *s)
 
 /* ---- memory ---- */
 
-/* Whether the process has blocks that are not in its table, such as a forked child its parent's. */
+/* Whether the process has blocks that are not in its table, such as a forked child its parent's, or
+ * those of a pause (heaptop_pause, __lsan_disable), which may point to others. */
 static bool has_unknown(const struct leak_pass *s)
 {
 	struct read_totals t;
 
 	if (read_is_forked(s->access.segment) || s->partial)
 		return true;
-	return read_totals(s->access.segment, &t) == 0 && t.untracked_blocks > 0;
+	return read_totals(s->access.segment, &t) == 0 &&
+	       (t.untracked_blocks > 0 || t.paused_blocks > 0);
 }
 
 /* A block that is meant to stay: reachable, with what it points to. */
@@ -234,6 +236,18 @@ static int threads_note(struct leak_pass *s)
 	return 0;
 }
 
+/* Where nothing can be read, all would be lost. */
+static int read_check(struct leak_pass *s)
+{
+	if (s->out->scanned_bytes > 0 || s->out->unread_bytes == 0)
+		return 0;
+	snprintf(s->access.message, TRACE_MESSAGE_MAX,
+		"process %d cannot be scanned: none of its memory can be read (process_vm_readv "
+		"and /proc/%d/mem)",
+		(int)s->request->pid, (int)s->request->pid);
+	return -EIO;
+}
+
 static int instant_read(struct leak_pass *s)
 {
 	int rc = leak_access_open(&s->access);
@@ -286,6 +300,8 @@ static void finish(struct leak_pass *s)
 	if (s->request->hold && s->rc == 0)
 		leak_access_hold(&s->access, s->request->hold);
 	s->rc = leak_access_release(&s->access, s->rc);
+	if (s->rc == 0) /* not for want of the program */
+		s->rc = read_check(s);
 	s->out->access.stop_ns += s->table.stop_ns;
 	leak_live_table_free(&s->table);
 	leak_access_ops_phase(&s->access, LEAK_FOLLOWING);

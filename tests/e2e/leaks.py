@@ -233,6 +233,16 @@ def running():
         check_equal(program.end(), (0, ""), "the program's end")
 
 
+@case("without process_vm_readv all is read by another way")
+def readless():
+    with Waiting(target("leaks"), "wait") as program:
+        want = account("".join(program.said))
+        for copied in ("always", "never"):
+            _, leaks = attached(program.process.pid, "--leak-copy", copied, under=[target("readless")])
+            check_equal((leaks["failed"], leaks["unread_bytes"]), (None, 0), "failure; bytes not read")
+            check_classes(found(leaks), want)
+
+
 @case("a damaged count of blocks costs the viewer no memory")
 def damaged():
     with Waiting(target("leaks"), "wait") as program:

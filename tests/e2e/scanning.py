@@ -17,10 +17,10 @@ def account(text):
     return {r[0]: (int(r[1]), int(r[2])) for r in rows if len(r) == 3}
 
 
-def attached(pid, *options):
-    """A scan of a running process."""
+def attached(pid, *options, under=()):
+    """A scan of a running process. under: what runs heaptop."""
     out = os.path.join(scratch, "attached.json")
-    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, *options, "-a", str(pid)])
+    done = run([*under, HEAPTOP, "--leak-check", "--format", "json", "-o", out, *options, "-a", str(pid)])
     if done.returncode not in (0, 1):
         raise Failure("status %d: %s" % (done.returncode, done.stderr.decode()))
     with open(out, encoding="utf-8") as f:

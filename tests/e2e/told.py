@@ -168,4 +168,25 @@ int main(void)
     check_equal(rep["totals"]["paused_bytes"], 400, "left out")
 
 
+@case("what a block of a pause points to is no leak")
+def pointed_to():
+    program = build("pointed", """
+#include <heaptop.h>
+#include <stdlib.h>
+void **root;
+int main(void)
+{
+	heaptop_pause();
+	root = malloc(64);
+	heaptop_resume();
+	for (int i = 0; i < 8; i++)
+		root[i] = malloc(1000);
+	return 0;
+}
+""")
+    _, rep = report([program], ["--leak-check"])
+    check_equal((rep["leaks"]["definite"]["blocks"], rep["leaks"]["reachable"]["blocks"]), (0, 8), "definite, reachable")
+    check_equal(rep["leaks"]["unknown_blocks"], True, "blocks that are not recorded")
+
+
 run_cases()

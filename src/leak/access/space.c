@@ -240,12 +240,21 @@ static ssize_t file_read(const struct leak_space *s, uint64_t addr, void *buf, s
 	return pread(s->mem, buf, least(bytes, m->end - addr), (off_t)addr);
 }
 
-/* Reads memory that is populated, or not private to the process. */
-static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
+/* Kernels may lack the call, and sandboxes forbid it. */
+static ssize_t pinned_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes)
 {
 	struct iovec here = { buf, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
+	ssize_t got = s->pinless ? -1 : process_vm_readv(s->pid, &here, 1, &there, 1, 0);
 
+	if (got < 0 && !s->pinless && s->has_mem)
+		s->pinless = errno == ENOSYS || errno == EPERM;
+	return s->pinless ? file_read(s, addr, buf, bytes) : got;
+}
+
+/* Reads memory that is populated, or not private to the process. */
+static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
+{
 	if (s->core)
 		return core_read(s->core, addr, buf, bytes);
 	if (s->lent)
@@ -254,7 +263,7 @@ static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t 
 		return s->has_mem ? pread(s->mem, buf, bytes, (off_t)addr) : -1;
 	if (shared && s->has_mem)
 		return file_read(s, addr, buf, bytes);
-	return process_vm_readv(s->pid, &here, 1, &there, 1, 0);
+	return pinned_read(s, addr, buf, bytes);
 }
 
 ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)

@@ -97,8 +97,9 @@ static size_t words_get(struct leak_word_reader *h, struct leak_word *w, size_t 
 		return 0;
 	if (h->space->lent)
 		return words_lent(h, w, count);
-	return h->space->core || leak_space_has_shared(h->space) ? words_of_page(h->space, w, count)
-								 : words_read(h, w, count);
+	return h->space->core || h->space->pinless || leak_space_has_shared(h->space)
+		       ? words_of_page(h->space, w, count)
+		       : words_read(h, w, count);
 }
 
 static void memory_read(void *ctx, struct leak_word *w, size_t count)
