@@ -73,6 +73,7 @@ char *proc_file_read_all(const char *path, size_t *len);
 #define PROC_PAGE_PRESENT   (UINT64_C(1) << 63) /* bits of a pagemap entry */
 #define PROC_PAGE_SWAPPED   (UINT64_C(1) << 62)
 #define PROC_PAGE_FILE	    (UINT64_C(1) << 61) /* a file's, or shared memory */
+#define PROC_PAGE_GUARD	    (UINT64_C(1) << 58) /* MADV_GUARD_INSTALL; since Linux 6.15 */
 #define PROC_PAGE_EXCLUSIVE (UINT64_C(1) << 56) /* mapped by no other process */
 /* A descriptor of /proc/PID/pagemap, or -errno. Needs ptrace read access. */
 int proc_pagemap_open(pid_t pid);

@@ -395,7 +395,7 @@ enum page_is { PAGE_ABSENT, PAGE_OWN, PAGE_SHARED };
 
 static enum page_is page_is(struct leak_space *s, uint64_t entry)
 {
-	if (!(entry & LEAK_PAGE_THERE))
+	if (!(entry & LEAK_PAGE_THERE) || (entry & PROC_PAGE_GUARD))
 		return PAGE_ABSENT;
 	if (!s->is_copy && (entry & PAGE_PRIVATE))
 		return PAGE_OWN;

@@ -102,8 +102,15 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 		leak_space_stream(s->space, at, end, visit, s);
 }
 
+/* `first` becomes `other` if that ends behind `from`, and begins earlier. */
+static void range_first(struct leak_range *first, const struct leak_range *other, uint64_t from)
+{
+	if (other->end > from && other->start < first->start)
+		*first = *other;
+}
+
 /* As around_blocks, but without thread-local data, which are roots of their own kind, and without
- * dead parts of the stack at the program's end. */
+ * dead parts of stacks. */
 static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
 {
 	const struct leak_exit_stack *e = s->roots->exit;
@@ -112,11 +119,11 @@ static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visi
 		struct leak_range next = { end, end };
 
 		for (size_t i = 0; e && e->tid != 0 && i < e->deads; i++)
-			if (e->dead[i].end > start && e->dead[i].start < next.start)
-				next = e->dead[i];
-		for (const struct leak_thread_places *t = s->roots->thread; t && t->tid != 0; t++)
-			if (t->tls.end > start && t->tls.start < next.start)
-				next = t->tls;
+			range_first(&next, &e->dead[i], start);
+		for (const struct leak_thread_places *t = s->roots->thread; t && t->tid != 0; t++) {
+			range_first(&next, &t->tls, start);
+			range_first(&next, &t->below, start);
+		}
 		if (next.start > start)
 			around_blocks(s, start, next.start, visit);
 		start = next.end;
@@ -216,8 +223,11 @@ static void brk_scan(struct scan *s, const struct leak_map *m)
 	uint32_t i = leak_blocks_from(b, m->start);
 	uint64_t at = m->start, size;
 
-	if (i == b->count || b->block[i].addr >= m->end ||
-		!leak_glibc_heap_is_chunk(s->space, b->block[i].addr, b->block[i].size))
+	if (i == b->count || b->block[i].addr >= m->end) {
+		brk_gap_scan(s, m->start, m->end); /* malloc has nothing there, or nothing live */
+		return;
+	}
+	if (!leak_glibc_heap_is_chunk(s->space, b->block[i].addr, b->block[i].size))
 		return;
 	for (; i < b->count && b->block[i].addr < m->end && !leak_space_cancelled(s->space); i++) {
 		const struct leak_block *block = &b->block[i];
@@ -241,6 +251,54 @@ static uint64_t stack_pointer(const struct trace_thread *t)
 	return trace_registers_stack(&t->regs);
 }
 
+static bool lies_in(const struct leak_map *m, uint64_t addr)
+{
+	return addr >= m->start && addr < m->end;
+}
+
+/* Anonymous memory above a guard page: perhaps a stack. */
+static bool has_guard(const struct leak_space *s, const struct leak_map *m)
+{
+	const struct leak_map *below = m > s->map ? m - 1 : NULL;
+
+	return !m->shared && m->inode == 0 && !*m->path && below && below->end == m->start &&
+	       !below->readable && !below->writable;
+}
+
+/* Whether three words of a thread's data say where its stack is: {address, bytes, guard}, the guard
+ * included. The data lie at its end. */
+static bool is_stack_block(const uint64_t *words, uint64_t data, struct leak_range *stack)
+{
+	*stack = (struct leak_range){ words[0] + words[2], words[0] + words[1] };
+	return words[0] != 0 && words[0] % PAGE == 0 && words[2] < words[1] &&
+	       stack->start < data && stack->end > data && stack->end - data < THREAD_BYTES;
+}
+
+/*
+ * The dead part of a stack whose mapping says nothing: since glibc 2.42 its guard is no mapping
+ * (MADV_GUARD_INSTALL), and stacks that are side by side are one. The thread's data know.
+ */
+static struct leak_range below_stack(struct leak_space *s, uint64_t data, uint64_t pointer)
+{
+	const struct leak_map *m = leak_space_map(s, pointer);
+	const size_t bytes = THREAD_BYTES / 4;
+	uint64_t words[THREAD_BYTES / 4 / sizeof(uint64_t)];
+	struct leak_range stack;
+	ssize_t got;
+
+	if (!m || m->shared || !lies_in(m, data) || pointer >= data || data % sizeof(*words) != 0 ||
+		has_guard(s, m) || strcmp(m->path, "[stack]") == 0)
+		return (struct leak_range){ 0, 0 };
+	got = leak_space_read(s, data, words, bytes < m->end - data ? bytes : m->end - data,
+		leak_space_has_shared(s));
+	for (ssize_t i = 0; i + 2 < got / (ssize_t)sizeof(*words); i++)
+		if (is_stack_block(&words[i], data, &stack) && lies_in(m, stack.start) &&
+			stack.start + TRACE_REGISTERS_RED_ZONE <= pointer)
+			return (struct leak_range){ stack.start,
+				pointer - TRACE_REGISTERS_RED_ZONE };
+	return (struct leak_range){ 0, 0 };
+}
+
 struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct trace_thread *t)
 {
 	uint64_t data;
@@ -252,21 +310,8 @@ struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct t
 		.stack = stack_pointer(t),
 		.data = data,
 		.tls = leak_tls_of(s, data),
+		.below = below_stack(s, data, stack_pointer(t)),
 		.regs = t->regs };
-}
-
-static bool lies_in(const struct leak_map *m, uint64_t addr)
-{
-	return addr >= m->start && addr < m->end;
-}
-
-/* Anonymous memory above a guard page: perhaps a stack. */
-static bool has_guard(const struct scan *s, const struct leak_map *m)
-{
-	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
-
-	return !m->shared && m->inode == 0 && !*m->path && below && below->end == m->start &&
-	       !below->readable && !below->writable;
 }
 
 /* Whether a mapping is the stack of this thread and nothing else: the first thread's, or one of
@@ -276,7 +321,7 @@ static bool is_stack_of(
 {
 	if (strcmp(m->path, "[stack]") == 0)
 		return true;
-	return has_guard(s, m) && lies_in(m, trace_stop_thread_pointer(t)) &&
+	return has_guard(s->space, m) && lies_in(m, trace_stop_thread_pointer(t)) &&
 	       m->end - trace_stop_thread_pointer(t) < THREAD_BYTES;
 }
 
@@ -317,6 +362,17 @@ static bool is_of_thread(const struct scan *s, const struct leak_map *m)
 		if (lies_in(m, stack_pointer(&s->stop->thread[i])) ||
 			lies_in(m, trace_stop_thread_pointer(&s->stop->thread[i])))
 			return true;
+	return false;
+}
+
+/* Whether a mapping is for stacks of threads, and nothing else. */
+static bool is_stacks(struct scan *s, const struct leak_map *m)
+{
+	if (has_guard(s->space, m))
+		return is_of_thread(s, m);
+	for (const struct leak_thread_places *t = s->roots->thread; t && t->tid != 0; t++)
+		if (t->below.end != 0 && lies_in(m, t->below.start))
+			return !has_small(s, m->start, m->end);
 	return false;
 }
 
@@ -371,16 +427,28 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
 		}
 }
 #else
+/* Whether the data at words[i] know of a stack that is the mapping. */
+static bool is_of_mapping(
+	const struct search *search, uint64_t data, const uint64_t *words, size_t count)
+{
+	struct leak_range stack;
+
+	for (size_t i = 0; i + 2 < count && i < THREAD_BYTES / 4 / sizeof(*words); i++)
+		if (is_stack_block(&words[i], data, &stack) && stack.start == search->start)
+			return true;
+	return false;
+}
+
 /* A thread's data begins with its own address, which repeats two words on: tcbhead_t. */
 static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
 {
 	struct search *search = ctx;
 
-	for (size_t i = 0; i + 2 < count; i++)
-		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i]) {
+	for (size_t i = 0; i + TID_WORD < count; i++)
+		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i] &&
+			is_of_mapping(search, words[i], &words[i], count - i)) {
 			search->found = words[i];
-			search->alive = search->running && i + TID_WORD < count &&
-					(int32_t)words[i + TID_WORD] > 0;
+			search->alive = (int32_t)words[i + TID_WORD] > 0;
 		}
 }
 #endif
@@ -397,7 +465,7 @@ static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 		.end = m->end };
 	uint64_t from = m->end - m->start > THREAD_BYTES ? m->end - THREAD_BYTES : m->start;
 
-	if (!has_guard(s, m) || is_of_thread(s, m))
+	if (!has_guard(s->space, m) || is_of_thread(s, m))
 		return 0;
 	leak_space_stream(s->space, from, m->end, tcb_visit, &search);
 	return search.alive ? 0 : search.found;
@@ -477,7 +545,7 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 		/* Behind a file's data there may be the library's memory, too. */
 		if (kinds & (file ? LEAK_ROOT_GLOBALS : LEAK_ROOT_MAPS))
 			around_apart(s, m->start, m->end, m->inode ? root_visit : anonymous_visit);
-	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_of_thread(s, m))) {
+	} else if (strcmp(m->path, "[stack]") == 0 || is_stacks(s, m)) {
 		if (kinds & LEAK_ROOT_STACKS)
 			stack_scan(s, m);
 	} else if (kinds & LEAK_ROOT_MAPS) {
