@@ -22,6 +22,7 @@
 #define PREFIX	  "marks-"
 #define BYTES_MAX (1ull << 30) /* a larger file is not ours */
 #define LOCK_MS	  500 /* a process that holds the lock for longer is stopped */
+#define KEPT_S	  3600 /* of a process that is gone, since its last mark */
 
 /* ---- location ----------------------------------------------------------------------------- */
 
@@ -89,6 +90,15 @@ static bool is_gone(const char *name)
 	return rc == -ESRCH || (rc == 0 && now != ticks);
 }
 
+/* Viewers of a process that has just ended, ours or others, may not have read its last mark yet. */
+static bool is_old(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       time(NULL) - st.st_mtime > KEPT_S;
+}
+
 void mark_file_clean(const struct mark_file *own)
 {
 	char path[PATH_MAX];
@@ -98,7 +108,8 @@ void mark_file_clean(const struct mark_file *own)
 
 	while (dir && (entry = readdir(dir)))
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
-			strcmp(entry->d_name, spared) != 0 && is_gone(entry->d_name))
+			strcmp(entry->d_name, spared) != 0 && is_old(dirfd(dir), entry->d_name) &&
+			is_gone(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);

@@ -11,8 +11,8 @@
  *	name NUMBER NAME
  *
  * It lies in $XDG_STATE_HOME/heaptop, or ~/.local/state/heaptop. Its name identifies the process:
- *our pid namespace, boot, pid, start time and image. The next heaptop that lists the directory
- *removes the files of processes that are gone. Main thread.
+ * our pid namespace, boot, pid, start time and image. It is removed with the process by the viewer
+ * that sees its end, and else by a later heaptop. Main thread.
  */
 #ifndef SRC_MARKS_MARK_FILE_H
 #define SRC_MARKS_MARK_FILE_H
@@ -36,8 +36,8 @@ int mark_file_add(struct mark_file *f, struct mark_list *m, struct snap_mark *mo
 int mark_file_name(struct mark_file *f, unsigned number, const char *name);
 /* Removes the file: the process is gone. */
 void mark_file_remove(struct mark_file *f);
-/* Removes the files of all processes that are gone, but not `own`: who looks at a process needs its
- * marks when it has ended, too. */
+/* Removes the files of all processes that are gone, an hour after their last mark, but not `own`:
+ * who looks at a process needs its marks when it has ended, too. */
 void mark_file_clean(const struct mark_file *own);
 
 #endif

@@ -7,8 +7,10 @@
 #include "src/marks/marks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
 #include "src/session/session.h"
@@ -255,6 +257,14 @@ static void file_path(char path[MARK_FILE_PATH_MAX])
 	snprintf(path, MARK_FILE_PATH_MAX, "%s", f.path);
 }
 
+/* As if the last mark had been taken two hours ago. */
+static void age(const char *path)
+{
+	const struct timespec then = { .tv_sec = time(NULL) - 7200 }, both[2] = { then, then };
+
+	CHECK_INT(utimensat(AT_FDCWD, path, both, 0), 0);
+}
+
 TEST(the_file_ends_with_the_process)
 {
 	char path[MARK_FILE_PATH_MAX], old[MARK_FILE_PATH_MAX + 8];
@@ -270,6 +280,7 @@ TEST(the_file_ends_with_the_process)
 	*strrchr(old, '-') = 0;
 	strcpy(strrchr(old, '-'), "-1-0");
 	CHECK_INT(link(path, old), 0);
+	age(path);
 	session_close(session);
 	CHECK_INT(stat(path, &st), 0);
 	session = session_new();
@@ -299,6 +310,9 @@ TEST(who_needs_a_file_does_not_remove_it)
 	id.start_ticks++; /* of another process, which had this number */
 	CHECK_INT(mark_file_find(&f, &id, getpid()), 0);
 	CHECK_INT(mark_file_add(&f, &m, &moment), 0);
+	mark_file_clean(&none); /* another viewer may be about to read the last mark */
+	CHECK_INT(stat(f.path, &st), 0);
+	age(f.path);
 	mark_file_clean(&f);
 	CHECK_INT(stat(f.path, &st), 0);
 	mark_file_clean(&none);
