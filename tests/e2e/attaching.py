@@ -230,14 +230,15 @@ def shell_says(shell, command):
 def executed_left():
     shell = subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(),
                              start_new_session=True)
-    mapped = "grep -c %s /proc/self/maps" % os.path.basename(segments)
+    # It answers when what it has executed is gone.
+    mapped = "echo $(grep -c %s /proc/self/maps)" % os.path.basename(segments)
     try:
         check_equal(shell_says(shell, mapped), "0", "segments in what it executes before")
         started = viewer("-b", "-d", "0.1", "--attach-timeout", "60s", "-a", shell.pid)
         wait_line(started, "running")
         check(int(shell_says(shell, mapped)) > 0, "what it executes is not recorded")
         inner = int(shell_says(shell, "exec 3>&1; sh -c 'echo $$; exec sh'"))
-        check(int(shell_says(shell, "grep -c %s /proc/$$/maps" % os.path.basename(segments))) > 0, "nor is the inner shell")
+        check(int(shell_says(shell, "echo $(grep -c %s /proc/$$/maps)" % os.path.basename(segments))) > 0, "nor is the inner shell")
         started.send_signal(signal.SIGTERM)
         _, err = started.communicate(timeout=60)
         check(b"detached from 2 processes: " in err, err)

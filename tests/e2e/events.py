@@ -302,10 +302,13 @@ def reader_killed():
 def reader_stopped():
     file = path("events")
     with subprocess.Popen([HEAPTOP, "--record-events", file, "--lossless", "--report", "-o", path("report"), "--",
-                           target("event_threads"), "300", "2000"], env=environment(), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as process:
+                           target("event_threads"), "300", "2000", "wait"], env=environment(), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        check_equal(process.stdout.readline(), b"half\n", "half of its output")
         wait_until(lambda: os.path.exists(file) and os.path.getsize(file) > 20000, "events in the file")
         process.send_signal(signal.SIGSTOP)
+        process.stdin.write(b"x")
+        process.stdin.flush()
         out = process.stdout.readline()  # the program has ended, though nobody reads its rings
         process.send_signal(signal.SIGCONT)
         _, errors = process.communicate()

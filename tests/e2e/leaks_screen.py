@@ -8,7 +8,7 @@ import re
 import subprocess
 
 from proving import (HEAPTOP, case, check, check_equal, environment, run, run_cases, scratch, target)
-from scanning import Waiting
+from scanning import Waiting, children
 
 SIZE = ":size 160x60\n"
 # What the roots of reachable_register and reachable_vector are called.
@@ -62,13 +62,20 @@ def kinds():
     keys = "L\n:until definite_plain\n:until definite_tree\n:save-display -\n"
     with leaks() as program:
         check_kinds(play_attached(program.pid, keys), 10)
-    # Launched, the first scans may come before the program has made anything.
-    keys = ":until LIVE\n" + "L\n:wait 4\n" * 6 + keys
+    keys = ":until mark 1\n" + keys  # the program has made all of it
     saved = os.path.join(scratch, "saved")
     with subprocess.Popen([HEAPTOP, *script(keys.replace("display -", "display " + saved)), "--",
                            target("leaks"), "wait"], env=environment(),
-                          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as heaptop:
-        check_equal(heaptop.wait(60), 0, "status")
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as heaptop:
+        try:
+            while heaptop.stdout.readline() not in (b"ready\n", b""):
+                pass
+            program, = children(heaptop.pid)
+            done = run([HEAPTOP, "--mark", str(program)])
+            check_equal((done.returncode, done.stderr), (0, b""), "--mark, for which the script waits")
+            check_equal(heaptop.wait(60), 0, "status")  # the program may go on: its output does not end
+        finally:
+            heaptop.kill()
     with open(saved, encoding="utf-8") as f:
         check_kinds(f.read(), 10)
 

@@ -4,12 +4,13 @@
  * again. Now and then all are quiet, and the main thread allocates a block of a size by which that
  * moment is found in a recording: MARK + its number.
  *
- *   event_threads ROUNDS STEPS
+ *   event_threads ROUNDS STEPS [wait]    wait: says "half" after half the rounds, and reads a byte
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define THREADS	 4
@@ -65,6 +66,14 @@ static void *run(void *number)
 	return NULL;
 }
 
+static void half(void)
+{
+	char byte;
+
+	if (write(1, "half\n", 5) != 5 || read(0, &byte, 1) != 1)
+		_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread[THREADS];
@@ -76,6 +85,8 @@ int main(int argc, char **argv)
 		pthread_create(&thread[i], NULL, run, (void *)(i + 1));
 	for (unsigned r = 0; r < rounds; r++) {
 		pthread_barrier_wait(&barrier);
+		if (argc > 3 && strcmp(argv[3], "wait") == 0 && r == rounds / 2)
+			half();
 		usleep(PAUSE_US);
 		/* The library reads the clock once in up to 32 events. */
 		for (int i = 0; i < 64; i++)

@@ -164,6 +164,7 @@ static pid_t agent_start(void (*answer)(struct far_channel *c, struct bytes *b))
 
 	snprintf(path, sizeof(path), "/tmp/heaptop-far-desk-%d", (int)getpid());
 	strcpy(a.sun_path, path);
+	unlink(path); /* what was left by another with this pid */
 	CHECK(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0);
 	pid = fork();
 	if (pid == 0) {
