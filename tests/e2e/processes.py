@@ -104,9 +104,6 @@ def kill_all(viewer):
     viewer.wait()
 
 
-THERE = 20  # shots of the child
-
-
 @case("a child is shown as another viewer sees it; the parent, which became another program, exactly")
 def there_and_back():
     parent, child, truth = fifo("parent"), fifo("child"), path_of("truth")
@@ -114,14 +111,16 @@ def there_and_back():
     os.symlink(target("truth_apis"), program)
     shell = "cat %s & cat %s; exec env TRUTH=%s %s" % (child, parent, truth, program)
     viewer = start(
-        "p\n:until ─ cat %s\n/\n:type /^cat.*child$/\nEnter Enter\n:until now shown\n%s"
+        "p\n:until ─ cat %s\n/\n:type /^cat.*child$/\nEnter Enter\n:until now shown\n"
+        ":save-display %s\n:until mark 1\n:wait 2\n:save-display %s\n"
         "p\n:until truth_apis\n:until exit 0\ng g j Enter\n"
         ":until exited 0\n\\\n:type function:site_strdup\nEnter\n:until truth_apis.c\nEnter\n"
-        ":save-display -\n" % (child, shots("there", THERE)), ["--", "sh", "-c", shell])
+        ":save-display -\n" % (child, path_of("there"), path_of("at rest")), ["--", "sh", "-c", shell])
     try:
-        pid = int(re.search(r"pid (\d+)", shot("there0")).group(1))
+        pid = int(re.search(r"pid (\d+)", shot("there")).group(1))
         wait_for(lambda: is_asleep(pid), "the child to come to rest")
-        screen = next_shot("there", THERE)
+        check_equal(run([HEAPTOP, "--mark", str(pid)]).returncode, 0, "--mark, for which the script waits")
+        screen = shot("at rest")
         check(open("/proc/%d/cmdline" % pid, encoding="utf-8").read() == "cat\0%s\0" % child,
               "the child's screen is of %d: %s" % (pid, screen))
         seen = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
