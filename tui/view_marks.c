@@ -131,7 +131,7 @@ static void mark_signed(char *out, int64_t bytes)
 static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigned column,
 	unsigned cells, char out[COLUMN_TEXT_MAX])
 {
-	const struct snapshot *s = ui->current;
+	const struct snapshot *s = ui->current->kinds ? ui->current->base : ui->current;
 	struct snap_since since = mark_list_between(s, line->from, line->to);
 	uint64_t alive = line->to ? line->to->alive_blocks : s->newest.kept_blocks;
 	uint64_t bytes = line->to ? line->to->alive_bytes : s->newest.kept_bytes;

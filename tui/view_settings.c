@@ -72,8 +72,6 @@ static void format_group(unsigned by, char *out)
 
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
-static const char *const set_words[] = { "memory", "growth", "churn", "peak", "leaks", "turnover",
-	NULL };
 static const unsigned delay_steps[] = { 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 0 };
 static const unsigned least_steps[] = { 0, 1, 5, 10, 20, 50, 100, 0 };
 static const unsigned depth_steps[] = { 1, 8, 16, 32, 64, 128, 256, 512, 1024, 0 };
@@ -91,7 +89,7 @@ static const unsigned group_steps[] = { GROUP_STACK, GROUP_CALLER, GROUP_FUNCTIO
 static const struct choice choices[] = {
 	{ "Sites: sorted by", AT(sort), NULL, column_steps, format_column, "initial order" },
 	{ "Sites: reversed", AT(reverse), no_yes, NULL, NULL, "reverse order" },
-	{ "Sites: columns", AT(set), set_words, NULL, NULL, "for one question each (c)" },
+	{ "Sites: columns", AT(set), settings_set_words, NULL, NULL, "for one question each (c)" },
 	{ "Sites: a row is one", AT(group), NULL, group_steps, format_group, "grouping of the rows (g)" },
 	{ "Names", AT(names), names_words, NULL, NULL, "form of function names (v)" },
 	{ "All frames", AT(show_hidden), no_yes, NULL, NULL, "hide no frames (H)" },

@@ -165,11 +165,17 @@ static bool is_at_peak(const struct snapshot *s)
 	return s->moment == SNAP_PEAK || !s->totals.has_at_peak;
 }
 
+/* Of a range there are only changes, which are no part of what is live. */
+static bool has_trees(const struct snapshot *s)
+{
+	return s->moment != SNAP_RANGE;
+}
+
 static void points_put(struct massif *m, const struct snapshot *s)
 {
 	const struct snap_totals *t = &s->totals;
 	const char *kind = s->moment == SNAP_PEAK ? "peak" : "detailed";
-	bool peak_done = is_at_peak(s);
+	bool peak_done = is_at_peak(s) || !has_trees(s);
 	size_t n;
 	struct timeline_point *p = past_points(s, m->profile.options->timeline, POINTS_MOST, &n);
 
@@ -179,7 +185,7 @@ static void points_put(struct massif *m, const struct snapshot *s)
 			detailed_put(m, t->peak_ns, t->peak_live_bytes, VALUE_PEAK, "peak");
 			peak_done = true;
 		}
-		if (p[i].ns == s->uptime_ns)
+		if (p[i].ns == s->uptime_ns && has_trees(s))
 			detailed_put(m, p[i].ns, t->live_bytes, VALUE_LIVE, kind);
 		else
 			snapshot_put(m, p[i].ns, p[i].live_bytes, "empty");

@@ -125,6 +125,8 @@ struct snapshot *kinds_take(struct snapshot *s, enum kinds kinds)
 		if (is_shown(&s->mapped[i], kinds))
 			sites[n++] = s->mapped[i];
 	made->kinds = kinds;
+	made->mapped = NULL; /* they are sites */
+	made->nmapped = 0;
 	if (kinds == KINDS_BOTH) {
 		totals_add(&made->totals);
 	} else {

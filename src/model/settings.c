@@ -19,7 +19,8 @@ const char *const settings_theme_words[] = { "default", "safe", "dark", "light",
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
 
-static const char *const set_words[] = { "memory", "growth", "churn", "peak", "leaks", NULL };
+const char *const settings_set_words[COLUMNS_SETS + 1] = { "memory", "growth", "churn", "peak",
+	"leaks", "turnover" };
 
 enum kind {
 	KIND_WORD,
@@ -46,8 +47,8 @@ static const struct setting {
 	{ "sort", KIND_COLUMN, offsetof(struct settings, sort), NULL,
 		"column that sorts the call sites (heaptop -s help lists them)" },
 	{ "reverse", KIND_WORD, offsetof(struct settings, reverse), yes_no, "reverse the order" },
-	{ "columns", KIND_WORD, offsetof(struct settings, set), set_words,
-		"set of columns: memory, growth, churn, peak, leaks" },
+	{ "columns", KIND_WORD, offsetof(struct settings, set), settings_set_words,
+		"set of columns: memory, growth, churn, peak, leaks, turnover" },
 	{ "group", KIND_GROUP, offsetof(struct settings, group), NULL,
 		"what a row is: stack, caller, function, file, module, type, thread" },
 	{ "names", KIND_WORD, offsetof(struct settings, names), names_words,

@@ -114,5 +114,6 @@ void settings_order_set(struct settings *s, const unsigned char order[COL_COUNT]
 /* The words of settings that have words, NULL-terminated. */
 extern const char *const settings_glyphs_words[], *const settings_color_words[],
 							  *const settings_theme_words[];
+extern const char *const settings_set_words[COLUMNS_SETS + 1];
 
 #endif

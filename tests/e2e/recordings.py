@@ -139,6 +139,8 @@ def moments():
     check(peak["totals"]["allocs"] <= last["totals"]["allocs"] - 500, "what came after the peak is counted there")
     grew = [s for s in read("--at", "mark:few..mark:many")["sites"] if s["function"] and key(s)[0][2] == "asked_keep"]
     check_equal([s["live_blocks"] for s in grew], [100], "blocks at the end of a range")
+    curve = run([HEAPTOP, "-r", FILE, "--format", "massif", "--at", "mark:few..mark:many"], env=env()).stdout
+    check(b"heap_tree=empty" in curve and b"call site" not in curve and b"\nn" not in curve, "a range has a tree: %s" % curve)
     at = {m["name"]: m for m in last["marks"]}
     check_equal(sorted(at), ["few", "many"], "marks")
     text = run([HEAPTOP, "-r", FILE, "--report", "--at", "mark:few"], env=env())

@@ -77,6 +77,7 @@ TEST(both_are_the_sum)
 	struct snapshot *s = kinds_take(make(3), KINDS_BOTH);
 
 	CHECK_INT(s->nsites, 3);
+	CHECK_INT(s->nmapped, 0);
 	CHECK_INT(s->totals.live_bytes, 12298);
 	CHECK_INT(s->totals.live_blocks, 3);
 	CHECK_INT(s->totals.allocs, 4);

@@ -43,6 +43,7 @@ TEST(what_is_written_is_read)
 		s.sort = i % COL_COUNT;
 		s.reverse = i % 2;
 		s.group = i % GROUP_COUNT;
+		s.set = i % COLUMNS_SETS;
 		s.names = i % NAMES_COUNT;
 		s.show_hidden = i / 2 % 2;
 		s.glyphs = i % 4;
