@@ -213,6 +213,35 @@ TEST(once_it_is_cancelled_there_is_no_more)
 	munmap(at, LARGE);
 }
 
+static void nothing_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+}
+
+/* While the process stands still, its descriptors are not looked at again for each mapping. */
+TEST(the_search_for_a_file_has_an_end)
+{
+	struct leak_map m = {
+		.end = 1 << 20, .shared = true, .inode = 1, .path = "/dev/zero (deleted)"
+	};
+	struct leak_mapped_file f = { .read_bytes = 0 };
+	uint64_t *buffer = malloc(LEAK_BUFFER_BYTES);
+	const struct leak_mapped_file_reader reader = {
+		.pid = getpid(), .buffer = buffer, .visit = nothing_visit
+	};
+
+	for (m.start = 0; m.start < m.end; m.start += PAGE)
+		CHECK_INT(leak_mapped_file_stream(&f, &reader, &m, m.start, m.start + PAGE), PAGE);
+	CHECK_INT(f.looked, 0);
+	m.path = "/memfd:closed (deleted)";
+	for (unsigned i = 0; i < LEAK_DESCRIPTORS_MAX; i++) {
+		m.start = (uint64_t)(i % 2) * PAGE;
+		CHECK_INT(leak_mapped_file_stream(&f, &reader, &m, m.start, m.start + PAGE), PAGE);
+	}
+	CHECK_INT(f.looked, LEAK_DESCRIPTORS_MAX);
+	leak_mapped_file_close(&f);
+	free(buffer);
+}
+
 int main(void)
 {
 	RUN(pages_that_are_there_are_all_that_is_read);
@@ -222,5 +251,6 @@ int main(void)
 	RUN(a_file_that_was_not_touched_is_read);
 	RUN(heuristics_touch_nothing);
 	RUN(once_it_is_cancelled_there_is_no_more);
+	RUN(the_search_for_a_file_has_an_end);
 	return check_end();
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,20 +32,31 @@ static int file_open(const char *path, const struct leak_map *m, bool any_device
 	return fd;
 }
 
+/* Memory without a file that a descriptor could be of: MAP_ANONYMOUS, and System V's. */
+static bool is_anonymous(const struct leak_map *m)
+{
+	return strncmp(m->path, "/dev/zero", strlen("/dev/zero")) == 0 ||
+	       strncmp(m->path, "/SYSV", strlen("/SYSV")) == 0;
+}
+
 /* Named memory (memfd), or an unlinked file, that the process still has open. */
-static int descriptor_open(pid_t pid, const struct leak_map *m)
+static int descriptor_open(struct leak_mapped_file *f, const struct leak_mapped_file_reader *r,
+	const struct leak_map *m)
 {
 	char path[64];
 	const struct dirent *entry;
 	int fd = -1;
 	DIR *fds;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	fds = opendir(path);
-	while (fds && fd < 0 && (entry = readdir(fds))) {
-		snprintf(path, sizeof(path), "/proc/%d/fd/%.16s", (int)pid, entry->d_name);
-		if (entry->d_name[0] != '.')
-			fd = file_open(path, m, false);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)r->pid);
+	fds = is_anonymous(m) ? NULL : opendir(path);
+	while (fds && fd < 0 && f->looked < LEAK_DESCRIPTORS_MAX &&
+		!leak_progress_is_cancelled(r->progress) && (entry = readdir(fds))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%.16s", (int)r->pid, entry->d_name);
+		if (entry->d_name[0] == '.')
+			continue;
+		fd = file_open(path, m, false);
+		f->looked++;
 	}
 	if (fds)
 		closedir(fds);
@@ -52,9 +64,11 @@ static int descriptor_open(pid_t pid, const struct leak_map *m)
 }
 
 /* A layered file system reports another device than the mapping, so a path matches any device. */
-static int mapping_open(pid_t pid, const struct leak_map *m)
+static int mapping_open(struct leak_mapped_file *f, const struct leak_mapped_file_reader *r,
+	const struct leak_map *m)
 {
 	char path[PATH_BYTES];
+	pid_t pid = r->pid;
 	int fd;
 
 	if (pid == 0)
@@ -66,7 +80,7 @@ static int mapping_open(pid_t pid, const struct leak_map *m)
 		snprintf(path, sizeof(path), "/proc/%d/root%.4000s", (int)pid, m->path);
 		fd = file_open(path, m, true);
 	}
-	return fd >= 0 ? fd : descriptor_open(pid, m);
+	return fd >= 0 ? fd : descriptor_open(f, r, m);
 }
 
 /* Reads a part of the file without a hole; *absent counts what cannot be read. False: the file
@@ -101,7 +115,7 @@ uint64_t leak_mapped_file_stream(struct leak_mapped_file *f,
 
 	if (!f->is_open || f->start != m->start) {
 		leak_mapped_file_close(f);
-		f->fd = mapping_open(r->pid, m);
+		f->fd = mapping_open(f, r, m);
 		f->start = m->start;
 		f->is_open = true;
 	}

@@ -19,6 +19,8 @@
 
 /* Read at most: it may come from a disk while the process stands still. */
 #define LEAK_MAPPED_FILE_MAX (UINT64_C(256) << 20)
+/* Descriptors of the process that are looked at, in all: some 3 us each. */
+#define LEAK_DESCRIPTORS_MAX 8192u
 
 /* All 0: nothing was read so far. */
 struct leak_mapped_file {
@@ -26,6 +28,7 @@ struct leak_mapped_file {
 	int fd; /* -1: it cannot be opened; valid if is_open */
 	bool is_open;
 	uint64_t read_bytes;
+	unsigned looked; /* descriptors */
 };
 
 /* Whose mapping it is, and what to read with. */
@@ -40,7 +43,8 @@ struct leak_mapped_file_reader {
 /*
  * Gives the words of [start, end) of a shared mapping to the reader's `visit`, in order and in
  * pieces, without the holes of the file. Returns how many bytes could not be read: only root may
- * open the file of anonymous memory, and reading ends after LEAK_MAPPED_FILE_MAX.
+ * open the file of anonymous memory, reading ends after LEAK_MAPPED_FILE_MAX, and the search for
+ * descriptors of a file after LEAK_DESCRIPTORS_MAX.
  */
 uint64_t leak_mapped_file_stream(struct leak_mapped_file *f,
 	const struct leak_mapped_file_reader *r, const struct leak_map *m, uint64_t start,
