@@ -73,6 +73,24 @@ TEST(one_address_is_one_block)
 	CHECK_INT(heap.blocks.count, 1);
 }
 
+/* The index is by address: blocks that nobody has filled must not make it large. */
+TEST(large_blocks_have_no_index)
+{
+	struct leak_blocks b = { 0 };
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		const struct leak_block block = { .addr = (i + 1) << 22, .size = 3u << 20 };
+
+		CHECK_INT(leak_blocks_add(&b, &block), 0);
+	}
+	CHECK_INT(leak_blocks_finish(&b), 0);
+	for (uint32_t i = 0; i < b.clusters; i++)
+		CHECK(b.cluster[i].index == NULL);
+	CHECK_INT(leak_blocks_find(&b, UINT64_C(500) << 22), 499);
+	CHECK_INT(leak_blocks_find(&b, (UINT64_C(500) << 22) - 1), LEAK_NONE);
+	leak_blocks_free(&b);
+}
+
 TEST(no_blocks_at_all)
 {
 	uint64_t word = 0;
@@ -827,6 +845,7 @@ int main(void)
 	RUN(finds_blocks);
 	RUN(finds_as_a_search_does);
 	RUN(one_address_is_one_block);
+	RUN(large_blocks_have_no_index);
 	RUN(no_blocks_at_all);
 	RUN(classes);
 	RUN(the_best_way_counts);

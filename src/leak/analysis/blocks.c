@@ -16,7 +16,7 @@
  * more step of the search. */
 #define GAP_BYTES (1u << 20)
 /* A larger block needs no index, and its index would be large. */
-#define LARGE_BYTES (1u << 26)
+#define LARGE_BYTES (1u << 20)
 
 int leak_blocks_reserve(struct leak_blocks *b, uint64_t count)
 {
