@@ -286,7 +286,8 @@ struct snapshot *ignored_take(struct ignored *g, struct snapshot *s)
 	struct snapshot *made;
 	void *room;
 
-	if (!g)
+	/* A diff's runs were taken before they were compared. */
+	if (!g || s->compared)
 		return s;
 	if (g->owner != s->owner)
 		verdicts_forget(g, s->owner);

@@ -76,6 +76,25 @@ def screen():
     check(b"(ignored)" in done.stdout and WHOLE.encode() not in done.stdout, done.stdout.decode())
 
 
+@case("a diff on the screen: the row has the figures of both sides")
+def diff_screen():
+    files, lines = [], []
+    for name, program in (("a", PROGRAM), ("b", ["true"])):
+        files.append(os.path.join(scratch, name + ".json"))
+        with open(files[-1], "w", encoding="utf-8") as f:
+            json.dump(report(program, env=environment(TRUTH=os.path.join(scratch, "truth")))[1], f)
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size 160x60\n:save-display -\n")
+    for name, options in ((WHOLE, []), ("(ignored)", ["--ignore", "function:" + WHOLE])):
+        done = run([HEAPTOP, "--script", script, *options, "--diff", *files])
+        check_equal(done.returncode, 0, "status " + done.stderr.decode())
+        lines += [line[1:line.index(name)].split() for line in done.stdout.decode().splitlines() if name in line]
+    check_equal(len(lines), 2, "rows")
+    check_equal(lines[1], lines[0], "figures of the row")
+    check(lines[0][3].startswith("-"), "a DELTA: " + " ".join(lines[0]))
+
+
 @case("rules of the settings file, beside those of the command line")
 def settings():
     folder = os.path.join(scratch, "config")

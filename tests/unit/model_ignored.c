@@ -3,6 +3,7 @@
 #include "src/model/ignored.h"
 
 #include <stdlib.h>
+#include "src/model/value.h"
 #include "tests/check.h"
 
 static const struct snap_module app = { .path = "/srv/bin/app", .name = "app", .build_id = "" };
@@ -218,6 +219,19 @@ TEST(verdicts_follow_the_names_and_the_image)
 	ignored_free(g);
 }
 
+/* Its runs have their rows, which another sum would take what they were compared by. */
+TEST(a_diff_stays_as_it_is)
+{
+	struct ignored *g = rules("function:main", NULL);
+	struct snapshot *s = make(), *same;
+
+	s->compared = &value_table[VALUE_LIVE];
+	same = ignored_take(g, s);
+	CHECK(same == s);
+	snapshot_unref(same);
+	ignored_free(g);
+}
+
 TEST(what_is_a_rule)
 {
 	char why[FILTER_WHY_MAX];
@@ -240,6 +254,7 @@ int main(void)
 	RUN(the_innermost_matching_frame_decides);
 	RUN(the_programs_own_row_is_summed_up);
 	RUN(verdicts_follow_the_names_and_the_image);
+	RUN(a_diff_stays_as_it_is);
 	RUN(what_is_a_rule);
 	return check_end();
 }
