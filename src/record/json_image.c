@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One process of a JSON report as it is read (json_image.h). Main thread. */
+/*
+ * One process of a JSON report as it is read (json_image.h). Main thread. Long because all members
+ * of a report are read here, field by field.
+ */
 #include "src/record/json_image.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +19,9 @@
 
 #define RATES_NS UINT64_C(10000000000) /* rates of a report are over its last ticks, about 10 s */
 #define NS_PER_S UINT64_C(1000000000)
+/* The id of the row of ignored sites in reports of earlier versions. It is no index: here the row
+ * gets the next one that is free. */
+#define OLD_ROW (UINT32_MAX - 1)
 
 static const struct snap_module nowhere = { .path = "", .name = "", .build_id = "" };
 
@@ -25,6 +32,7 @@ struct json_image {
 		struct snap_site *at;
 		size_t n, room;
 	} sites, mapped; /* of the heap, and of the other kinds */
+	uint32_t free_id; /* not 0; ids of all sites are below, OLD_ROW apart */
 	struct snap_thread *threads;
 	size_t nthreads, threads_room;
 	const struct snapshot **children;
@@ -44,6 +52,7 @@ struct json_image *json_image_new(void)
 
 	if (!m)
 		return NULL;
+	m->free_id = 1;
 	m->texts = intern_new();
 	if (m->texts)
 		return m;
@@ -514,7 +523,21 @@ static enum snap_kind kind_of(struct json_image *m, const struct json_object *o)
 	return SNAP_HEAP;
 }
 
-bool json_image_site(struct json_image *m, const struct json_object *o)
+/* -1: out of range. */
+static int64_t id_of(struct json_image *m, const struct json_object *o)
+{
+	uint64_t id = json_values_number(o, "id");
+
+	if (id == OLD_ROW)
+		return OLD_ROW;
+	if (id >= JSON_IMAGE_SITES_MAX)
+		return -1;
+	if (id >= m->free_id)
+		m->free_id = (uint32_t)id + 1;
+	return (int64_t)id;
+}
+
+int json_image_site(struct json_image *m, const struct json_object *o)
 {
 	static const struct field fields[] = {
 		{ "live_bytes", AT(live_bytes) },
@@ -532,13 +555,16 @@ bool json_image_site(struct json_image *m, const struct json_object *o)
 	enum snap_kind kind = kind_of(m, o);
 	struct snap_sites *sites = kind == SNAP_HEAP ? &m->sites : &m->mapped;
 	struct snap_site *more = array_grow(sites->at, sites->n, &sites->room, sizeof(*more));
+	int64_t id = id_of(m, o);
 	struct snap_site *s;
 
 	if (!more)
-		return false;
+		return -ENOMEM;
 	sites->at = more;
+	if (id < 0)
+		return -ERANGE;
 	s = &more[sites->n];
-	*s = (struct snap_site){ .id = (uint32_t)json_values_number(o, "id"),
+	*s = (struct snap_site){ .id = (uint32_t)id,
 		.kind = kind,
 		.alloc_function = text_or_empty(m, o, "function"),
 		.stack = stack_make(m, o),
@@ -549,7 +575,7 @@ bool json_image_site(struct json_image *m, const struct json_object *o)
 	fields_set(&s->error, o, FIELDS(error_fields));
 	m->rates |= s->rate_bytes_per_s != 0;
 	sites->n += s->stack != NULL;
-	return !m->failed;
+	return m->failed ? -ENOMEM : 0;
 }
 
 /* ---- the end ---- */
@@ -568,6 +594,13 @@ bool json_image_child(struct json_image *m, struct snapshot *child)
 	return true;
 }
 
+static void old_row_number(const struct snap_sites *sites, uint32_t id)
+{
+	for (size_t i = 0; i < sites->n; i++)
+		if (sites->at[i].id == OLD_ROW)
+			sites->at[i].id = id;
+}
+
 struct snapshot *json_image_finish(struct json_image *m)
 {
 	struct snapshot *s = m->failed ? NULL : malloc(sizeof(*s));
@@ -576,6 +609,8 @@ struct snapshot *json_image_finish(struct json_image *m)
 		json_image_free(m);
 		return NULL;
 	}
+	old_row_number(&m->sites, m->free_id);
+	old_row_number(&m->mapped, m->free_id);
 	*s = m->head;
 	s->refs = 1;
 	s->owner = m;

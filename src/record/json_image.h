@@ -18,8 +18,9 @@ void json_image_free(struct json_image *m);
 /* A member of the report other than "sites" and "children"; one that is not known is skipped.
  * False: no memory. */
 bool json_image_member(struct json_image *m, const char *key, const struct json_object *value);
-/* An item of "sites". False: no memory. */
-bool json_image_site(struct json_image *m, const struct json_object *site);
+/* An item of "sites". 0; -ENOMEM; -ERANGE: its id is none that a site of a program may have. */
+#define JSON_IMAGE_SITES_MAX SNAP_INHERITED_FIRST /* ids are below */
+int json_image_site(struct json_image *m, const struct json_object *site);
 /* An item of "children", which the image takes over. False: no memory, and it is dropped. */
 bool json_image_child(struct json_image *m, struct snapshot *child);
 /* The snapshot, which owns the image from now on. NULL: no memory; the image is freed. */

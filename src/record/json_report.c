@@ -95,11 +95,17 @@ static bool site_take(struct reader *r, struct json_image *m)
 {
 	struct json_object *o;
 	bool ok = value_take(r, &o);
+	int rc;
 
-	if (ok && !json_object_is_type(o, json_type_object))
+	if (ok && !json_object_is_type(o, json_type_object)) {
 		ok = fail_here(r, "a call site must be an object");
-	else if (ok && !json_image_site(m, o))
-		ok = fail(r, "%s", strerror(ENOMEM));
+	} else if (ok) {
+		rc = json_image_site(m, o);
+		if (rc == -ERANGE)
+			ok = fail_here(r, "a call site's id is too large");
+		else if (rc)
+			ok = fail(r, "%s", strerror(-rc));
+	}
 	json_object_put(o);
 	return ok;
 }

@@ -156,11 +156,32 @@ TEST(what_is_no_report_is_refused_in_one_line)
 		"r.json: not a JSON report: line 2: a call site must be an object");
 	refused("{\"format\":1,\"sites\":[]}{\"format\":1,\"sites\":[]}",
 		"r.json: not a JSON report: line 1: a second report follows; split the file");
+	refused("{\"format\":1,\"sites\":[{\"id\":4194303},\n{\"id\":4194304}]}",
+		"r.json: not a JSON report: line 2: a call site's id is too large");
+	refused("{\"format\":1,\"sites\":[{\"id\":2863311530}]}",
+		"r.json: not a JSON report: line 1: a call site's id is too large");
+	refused("{\"format\":1,\"sites\":[{\"id\":4294967301,\"kind\":\"mmap\"}]}",
+		"r.json: not a JSON report: line 1: a call site's id is too large");
 	refused("{\"format\":1,\"sites\":[{},\n{\"id\"",
 		"r.json: not a JSON report: line 2: it ends in the middle (was it written to the "
 		"end?)");
 	refused("{\"format\":1,\"sites\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]",
 		"r.json: not a JSON report: line 1: nesting too deep");
+}
+
+/* Ids are indices. */
+TEST(an_old_row_of_ignored_sites_gets_an_id)
+{
+	struct snapshot *s = parse("{\"format\":1,\"sites\":[{\"id\":4294967294},{\"id\":3},"
+				   "{\"id\":8,\"kind\":\"brk\"},{\"id\":5}]}");
+
+	CHECK(s && s->nsites == 3 && s->nmapped == 1);
+	if (!s)
+		return;
+	CHECK_INT(s->sites[0].id, 9);
+	CHECK_INT(s->sites[1].id, 3);
+	CHECK_INT(s->sites[2].id, 5);
+	snapshot_unref(s);
 }
 
 static void clean_check(const char *text)
@@ -268,6 +289,7 @@ int main(void)
 	RUN(children_are_read_and_live_as_long_as_their_parent);
 	RUN(numbers_are_exact_and_others_count_as_unknown);
 	RUN(what_is_no_report_is_refused_in_one_line);
+	RUN(an_old_row_of_ignored_sites_gets_an_id);
 	RUN(texts_are_clean);
 	RUN(cut_off_at_any_byte);
 	RUN(any_byte_changed);
