@@ -317,7 +317,8 @@ static struct known *known_make(const struct ui *ui, uint32_t *count)
 			most = s->sites[i].id;
 	by = calloc(most + (size_t)1, sizeof(*by));
 	for (size_t i = 0; by && s && i < s->nsites; i++)
-		by[s->sites[i].id].site = &s->sites[i];
+		if (!ignored_is_row(&s->sites[i]))
+			by[s->sites[i].id].site = &s->sites[i];
 	*count = by ? most + 1 : 0;
 	return by;
 }

@@ -296,7 +296,7 @@ static void detail_read(struct ui *ui, const struct snap_site *site)
 	if (ui->frozen && st->histograms.id == st->site)
 		return;
 	st->has_histograms =
-		site && ui->source->detail && ui_moment(ui) == SNAP_NOW &&
+		site && !ignored_is_row(site) && ui->source->detail && ui_moment(ui) == SNAP_NOW &&
 		!ui->source->detail(ui->source->ctx, ui->shown, st->site, &st->histograms);
 	if (!st->has_histograms)
 		memset(&st->histograms, 0, sizeof(st->histograms));

@@ -346,10 +346,13 @@ bool view_events_can(const struct ui *ui)
 
 void view_events_show(struct ui *ui, int arg, int key)
 {
+	const struct snap_site *site = ui_site(ui, ui->detail.site);
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->events_follow || !ui_program_runs(ui))
 		ui_message(ui, "no running program to follow events of");
+	else if (site && ignored_is_row(site))
+		ui_message(ui, "events are those of one call site: these are several");
 	else if (ui_moment(ui) != SNAP_NOW)
 		ui_message(ui, "events are followed as they happen; F returns to LIVE");
 	else if (ui->source->events_follow(ui->source->ctx, ui->detail.site, text, sizeof(text)) !=

@@ -78,6 +78,8 @@ static void sizes_update(struct ui *ui)
 {
 	struct sizes_state *st = &ui->sizes;
 	uint32_t id = ui->sites.selected;
+	const struct snap_site *row = ui_site(ui, id);
+	bool sum = row && ignored_is_row(row);
 	struct histogram h;
 	size_t program, site;
 
@@ -92,7 +94,7 @@ static void sizes_update(struct ui *ui)
 		st->has_site = false;
 		memset(&st->site, 0, sizeof(st->site));
 	} else if (!ui->frozen || st->site.id != id || !st->has_site) {
-		st->has_site = ui->sites.has_selected && ui->source->detail &&
+		st->has_site = ui->sites.has_selected && ui->source->detail && !sum &&
 			       ui->source->detail(ui->source->ctx, ui->shown, id, &st->site) == 0;
 		if (!st->has_site)
 			memset(&st->site, 0, sizeof(st->site));

@@ -120,6 +120,15 @@ bool ignored_decides(const struct ignored *g, const struct snap_site *site, uint
 					stack_find(stack, g->only, g->nonly) == NOWHERE);
 }
 
+static const struct snap_module row_module = { .path = "", .name = "", .build_id = "" };
+static const struct frame row_frame = { .module = &row_module, .function = IGNORED_NAME };
+static const struct stack row_stack = { .frames = &row_frame, .nframes = 1, .resolved = true };
+
+bool ignored_is_row(const struct snap_site *site)
+{
+	return site->stack == &row_stack;
+}
+
 static void verdicts_forget(struct ignored *g, const void *owner)
 {
 	if (g->room)
@@ -150,11 +159,12 @@ static uint8_t *verdict_at(struct ignored *g, uint32_t id)
 
 static bool is_left_out(struct ignored *g, const struct snap_site *site)
 {
-	uint8_t *known = site->stack->resolved ? verdict_at(g, site->id) : NULL;
+	uint8_t *known;
 	bool out;
 
-	if (site->id == IGNORED_SITE)
-		return false;
+	if (ignored_is_row(site))
+		return true;
+	known = site->stack->resolved ? verdict_at(g, site->id) : NULL;
 	if (known && *known != UNKNOWN)
 		return *known == LEFT_OUT;
 	out = is_out(g, site);
@@ -165,12 +175,10 @@ static bool is_left_out(struct ignored *g, const struct snap_site *site)
 
 /* ---- the row ----------------------------------------------------------------------------- */
 
-static const struct snap_module row_module = { .path = "", .name = "", .build_id = "" };
-static const struct frame row_frame = { .module = &row_module, .function = IGNORED_NAME };
-static const struct stack row_stack = { .frames = &row_frame, .nframes = 1, .resolved = true };
-
 static void row_add(struct snap_site *row, struct error_sum *errors, const struct snap_site *site)
 {
+	if (site->id < row->id)
+		row->id = site->id;
 	row->live_bytes += site->live_bytes;
 	row->live_blocks += site->live_blocks;
 	row->allocs += site->allocs;
@@ -195,7 +203,6 @@ static void row_add(struct snap_site *row, struct error_sum *errors, const struc
 /* Its peak is unknown: at least what it has, or had at the program's peak. */
 static void row_finish(struct snap_site *row, const struct error_sum *errors)
 {
-	row->id = IGNORED_SITE;
 	row->alloc_function = "several";
 	row->stack = &row_stack;
 	row->peak_live_bytes =
@@ -221,23 +228,25 @@ static void leak_add(struct snap_leak_site *to, const struct snap_leak_site *lea
 		to->oldest_ns = leak->oldest_ns;
 }
 
-/* The row for leaks of this class, made with the first of them. */
-static struct snap_leak_site *leak_row(struct leaks_room *out, const struct snap_leak_site *leak)
+/* The row for leaks of this class, made with the first of them. Only ignored ones have its id. */
+static struct snap_leak_site *leak_row(
+	struct leaks_room *out, uint32_t id, const struct snap_leak_site *leak)
 {
 	struct snap_leak_site *row;
 
 	for (size_t i = 0; i < out->leaks.nsites; i++)
-		if (out->site[i].site == IGNORED_SITE && out->site[i].class == leak->class &&
+		if (out->site[i].site == id && out->site[i].class == leak->class &&
 			out->site[i].suppressed == leak->suppressed)
 			return &out->site[i];
 	row = &out->site[out->leaks.nsites++];
 	*row = (struct snap_leak_site){
-		.class = leak->class, .site = IGNORED_SITE, .suppressed = leak->suppressed
+		.class = leak->class, .site = id, .suppressed = leak->suppressed
 	};
 	return row;
 }
 
-static void leaks_fold(struct ignored *g, const struct snapshot *s, struct leaks_room *out)
+static void leaks_fold(
+	struct ignored *g, const struct snapshot *s, uint32_t row, struct leaks_room *out)
 {
 	out->leaks = *s->leaks;
 	out->leaks.sites = out->site;
@@ -247,7 +256,7 @@ static void leaks_fold(struct ignored *g, const struct snapshot *s, struct leaks
 		const struct snap_site *site = snapshot_site(s, leak->site);
 
 		if (site && is_left_out(g, site))
-			leak_add(leak_row(out, leak), leak);
+			leak_add(leak_row(out, row, leak), leak);
 		else
 			out->site[out->leaks.nsites++] = *leak;
 	}
@@ -255,18 +264,23 @@ static void leaks_fold(struct ignored *g, const struct snapshot *s, struct leaks
 
 /* ---- the snapshot ------------------------------------------------------------------------ */
 
+/* With the row, if it was made before and there is more; 0: there is nothing to sum up. */
 static size_t count_left_out(struct ignored *g, const struct snapshot *s)
 {
-	size_t count = 0;
+	size_t count = 0, rows = 0;
 
-	for (size_t i = 0; i < s->nsites; i++)
+	for (size_t i = 0; i < s->nsites; i++) {
 		count += is_left_out(g, &s->sites[i]);
-	return count;
+		rows += ignored_is_row(&s->sites[i]);
+	}
+	return count > rows ? count : 0;
 }
 
-static void sites_fold(struct ignored *g, const struct snapshot *s, struct snap_site *out)
+/* Returns the row, which is the last. */
+static const struct snap_site *sites_fold(
+	struct ignored *g, const struct snapshot *s, struct snap_site *out)
 {
-	struct snap_site row = { 0 };
+	struct snap_site row = { .id = UINT32_MAX };
 	struct error_sum errors = { 0 };
 	size_t n = 0;
 
@@ -277,11 +291,13 @@ static void sites_fold(struct ignored *g, const struct snapshot *s, struct snap_
 			out[n++] = s->sites[i];
 	row_finish(&row, &errors);
 	out[n] = row;
+	return &out[n];
 }
 
 struct snapshot *ignored_take(struct ignored *g, struct snapshot *s)
 {
 	size_t leaks = s->leaks && !s->leaks->failed ? s->leaks->nsites : 0, out;
+	const struct snap_site *row;
 	struct snap_site *sites;
 	struct snapshot *made;
 	void *room;
@@ -299,9 +315,9 @@ struct snapshot *ignored_take(struct ignored *g, struct snapshot *s)
 		&room);
 	if (!made)
 		return s;
-	sites_fold(g, s, sites);
+	row = sites_fold(g, s, sites);
 	if (leaks) {
-		leaks_fold(g, s, room);
+		leaks_fold(g, s, row->id, room);
 		made->leaks = &((struct leaks_room *)room)->leaks;
 	}
 	snapshot_unref(s);

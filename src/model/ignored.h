@@ -11,7 +11,6 @@
 #include "src/model/filter.h"
 
 #define IGNORED_RULES_MAX 32
-#define IGNORED_SITE	  (UINT32_MAX - 1) /* id of the row */
 #define IGNORED_NAME	  "(ignored)" /* the only frame of the row, and of what the program counts */
 
 struct ignored_rules {
@@ -34,11 +33,15 @@ void ignored_free(struct ignored *g);
 bool ignored_decides(const struct ignored *g, const struct snap_site *site, uint32_t *frame);
 /* Whether the program itself counts ignored sites at this one. */
 bool ignored_is_total(const struct snap_site *site);
+/* Whether this is the row of a snapshot, or of one derived from it: what a program can say of a
+ * site by its id is not the row's. */
+bool ignored_is_row(const struct snap_site *site);
 /*
  * The snapshot with the row instead of the sites that are left out, and the rows of its leaks
- * summed up likewise. Its children are as they were. Takes the caller's reference of `s` and
- * returns one; `s` itself if nothing is left out, without memory, and if it is a diff, whose runs
- * have their rows already. `g` may be NULL.
+ * summed up likewise. The row has the id of the oldest of these sites, as a group has. The children
+ * are as they were. Takes the caller's reference of `s` and returns one; `s` itself if nothing is
+ * left out, without memory, and if it is a diff, whose runs have their rows already. `g` may be
+ * NULL.
  */
 struct snapshot *ignored_take(struct ignored *g, struct snapshot *s);
 

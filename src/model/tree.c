@@ -10,13 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/util/array.h"
+
 #define TREE_TABLE_START 1024u
 #define TREE_ID_ROOT	 0x9e3779b97f4a7c15ull
 
-/* Where a site's stack ends, and the names it was added with. */
+/* Where a site's stack ends, and the names it was added with. The row of ignored sites has the id
+ * of one of them, which may be shown by itself once its names are known. */
 struct tree_leaf {
 	uint32_t node; /* 0: not in the tree */
 	bool resolved;
+	const struct stack *stack;
 	uint64_t names_hash;
 };
 
@@ -229,7 +233,7 @@ static int tree_add(struct tree *t, const struct stack *st, uint32_t *leaf)
 
 static int tree_leaves_reserve(struct tree *t, const struct snapshot *snap)
 {
-	uint32_t most = 0, capacity;
+	size_t most = 0, capacity;
 	struct tree_leaf *leaf;
 
 	for (size_t i = 0; i < snap->nsites; i++)
@@ -237,10 +241,9 @@ static int tree_leaves_reserve(struct tree *t, const struct snapshot *snap)
 	if (most < t->leaves)
 		return 0;
 	capacity = most + most / 2 + 64;
-	leaf = realloc(t->leaf, capacity * sizeof(*leaf));
+	leaf = array_extend(t->leaf, t->leaves, capacity, sizeof(*leaf));
 	if (!leaf)
 		return -ENOMEM;
-	memset(leaf + t->leaves, 0, (capacity - t->leaves) * sizeof(*leaf));
 	t->leaf = leaf;
 	t->leaves = capacity;
 	return 0;
@@ -256,15 +259,17 @@ static uint64_t stack_names_hash(const struct stack *st)
 	return h;
 }
 
-/* Whether a stack was added with names that have changed since. */
+/* Whether a site's stack, or its names, are others than when it was added. */
 static bool tree_outdated(const struct tree *t, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->nsites; i++) {
 		const struct snap_site *site = &snap->sites[i];
 		const struct tree_leaf *leaf = site->id < t->leaves ? &t->leaf[site->id] : NULL;
 
-		if (leaf && leaf->node && !leaf->resolved &&
-			leaf->names_hash != stack_names_hash(site->stack))
+		if (!leaf || !leaf->node)
+			continue;
+		if (leaf->stack != site->stack ||
+			(!leaf->resolved && leaf->names_hash != stack_names_hash(site->stack)))
 			return true;
 	}
 	return false;
@@ -281,7 +286,9 @@ static int tree_place(struct tree *t, const struct snap_site *site)
 	rc = tree_add(t, site->stack, &node);
 	if (rc)
 		return rc;
-	*leaf = (struct tree_leaf){ .node = node, .resolved = site->stack->resolved };
+	*leaf = (struct tree_leaf){
+		.node = node, .resolved = site->stack->resolved, .stack = site->stack
+	};
 	if (!leaf->resolved)
 		leaf->names_hash = stack_names_hash(site->stack);
 	return 0;

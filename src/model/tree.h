@@ -42,7 +42,7 @@ struct tree {
 	uint32_t capacity, mask;
 	uint32_t *table; /* node numbers, by id */
 	struct tree_leaf *leaf; /* by site id */
-	uint32_t leaves;
+	size_t leaves;
 	const void *owner;
 	bool inverted, hidden_shown;
 	/* Set by the owner before tree_update: the figure that total_bytes and self_bytes are sums

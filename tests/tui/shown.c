@@ -3,6 +3,7 @@
  */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/view_sites.h"
 
 static struct paper p;
 
@@ -237,6 +238,57 @@ TEST(save_asks_for_the_format)
 	paper_close(&p);
 }
 
+/* Sites 17 and 18 are ignored. */
+static void begin_ignoring(void)
+{
+	struct ignored_rules rules = { .ignore = { "function:Conn", "function:cache" },
+		.nignore = 2 };
+
+	begin(40, 120);
+	p.ui.ignored = ignored_new(&rules);
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+}
+
+TEST(the_row_of_ignored_sites_is_in_every_view)
+{
+	begin_ignoring();
+	CHECK(paper_find(&p, "(ignored)") >= 0 && paper_find(&p, "json::Parser") >= 0);
+	CHECK_INT(paper_find(&p, "cache::Shard"), -1);
+	ui_tab(&p.ui, VIEW_TREE);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "(ignored)") >= 0 && paper_find(&p, "ev::Loop::run") >= 0);
+	ui_tab(&p.ui, VIEW_LEAKS);
+	paper_keys(&p, "L");
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "json::Parser") >= 0 && paper_find(&p, "iobuf_get") >= 0);
+	paper_close(&p);
+}
+
+/* A source would answer for the one site that has the row's id. */
+TEST(the_row_of_ignored_sites_is_no_site_of_the_program)
+{
+	begin_ignoring();
+	view_sites_select(&p.ui, 17);
+	paper_keys(&p, "\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "SITE 17  (ignored)") >= 0);
+	CHECK(!p.ui.detail.has_histograms);
+	paper_keys(&p, "E");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "events are those of one call site: these are several") >= 0);
+	CHECK_INT(p.canned.followed, 0);
+	ui_tab(&p.ui, VIEW_SIZES);
+	paper_draw(&p);
+	CHECK(!p.ui.sizes.has_site);
+	view_sites_select(&p.ui, 19);
+	refresh_tick(&p.ui);
+	CHECK(p.ui.sizes.has_site);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(v_goes_through_the_styles_of_names);
@@ -249,5 +301,7 @@ int main(void)
 	RUN(what_is_saved_is_what_the_filter_shows);
 	RUN(what_ended_badly_has_said_why_in_output);
 	RUN(save_asks_for_the_format);
+	RUN(the_row_of_ignored_sites_is_in_every_view);
+	RUN(the_row_of_ignored_sites_is_no_site_of_the_program);
 	return check_end();
 }

@@ -65,6 +65,15 @@ static struct ignored *rules(const char *ignore, const char *only)
 	return ignored_new(&r);
 }
 
+/* NULL: there is none. */
+static const struct snap_site *row_of(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->nsites; i++)
+		if (ignored_is_row(&s->sites[i]))
+			return &s->sites[i];
+	return NULL;
+}
+
 /* Bit i: the site of id i + 1 is left; bit 7: so is the row. */
 static unsigned left(const char *ignore, const char *only)
 {
@@ -74,7 +83,7 @@ static unsigned left(const char *ignore, const char *only)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < s->nsites; i++) {
-		bits |= s->sites[i].id == IGNORED_SITE ? 1u << 7 : 1u << (s->sites[i].id - 1);
+		bits |= ignored_is_row(&s->sites[i]) ? 1u << 7 : 1u << (s->sites[i].id - 1);
 		sum += s->sites[i].live_bytes;
 	}
 	CHECK_INT(sum, s->totals.live_bytes);
@@ -101,7 +110,7 @@ TEST(the_row_is_the_sum)
 {
 	struct ignored *g = rules("function:main", NULL);
 	struct snapshot *s = ignored_take(g, make()), *again;
-	const struct snap_site *row = snapshot_site(s, IGNORED_SITE);
+	const struct snap_site *row = row_of(s);
 
 	CHECK(row && s->nsites == 2);
 	CHECK_INT(row->live_bytes, 100 + 25600);
@@ -114,10 +123,29 @@ TEST(the_row_is_the_sum)
 	CHECK_INT(row->trend_points, 3);
 	CHECK(row->rate_bytes_per_s > 2.9 && row->rate_bytes_per_s < 3.1);
 	CHECK_STR(row->stack->frames[0].function, "(ignored)");
-	/* It is never left out itself. */
+	/* It is never left out itself, but goes into that of more sites. */
 	again = ignored_take(g, s);
 	CHECK(again == s);
+	ignored_free(g);
+	g = rules("SSL_new", NULL);
+	again = ignored_take(g, s);
+	CHECK(again->nsites == 1 && row_of(again));
+	CHECK_INT(again->sites[0].live_bytes, 100 + 1600 + 25600);
 	snapshot_unref(again);
+	ignored_free(g);
+}
+
+/* Others use ids as indices, so it has one of the program's: the oldest's, whatever the order. */
+TEST(the_row_has_an_id_of_its_sites)
+{
+	struct ignored *g = rules("function:main", NULL);
+	struct snapshot *s = make();
+
+	sites[0].id = 9;
+	s = ignored_take(g, s);
+	CHECK(row_of(s) == snapshot_site(s, 3));
+	CHECK(row_of(s) && snapshot_site(s, 2) && s->nsites == 2);
+	snapshot_unref(s);
 	ignored_free(g);
 }
 
@@ -132,7 +160,7 @@ TEST(errors_of_large_sums)
 	sites[2].error.alloc_bytes = 40000000000;
 	sites[0].error.live_bytes = sites[2].error.live_bytes = UINT64_MAX;
 	s = ignored_take(g, s);
-	CHECK_INT(s->sites[s->nsites - 1].id, IGNORED_SITE);
+	CHECK(ignored_is_row(&s->sites[s->nsites - 1]));
 	CHECK_INT(s->sites[s->nsites - 1].error.alloc_bytes, 50000000000);
 	CHECK(s->sites[s->nsites - 1].error.live_bytes == UINT64_MAX);
 	snapshot_unref(s);
@@ -145,7 +173,7 @@ TEST(leaks_are_summed_up_by_class)
 	struct snapshot *s = ignored_take(g, make());
 
 	CHECK_INT(s->leaks->nsites, 2);
-	CHECK_INT(s->leaks->sites[0].site, IGNORED_SITE);
+	CHECK_INT(s->leaks->sites[0].site, row_of(s)->id);
 	CHECK_INT(s->leaks->sites[0].sum.bytes, 40);
 	CHECK_INT(s->leaks->sites[0].sum.blocks, 2);
 	CHECK_INT(s->leaks->sites[0].oldest_ns, 98);
@@ -190,7 +218,7 @@ TEST(the_programs_own_row_is_summed_up)
 	CHECK(!ignored_decides(g, &s->sites[1], &frame));
 	s = ignored_take(g, s);
 	CHECK_INT(s->nsites, 2);
-	CHECK_INT(snapshot_site(s, IGNORED_SITE)->live_bytes, 1700);
+	CHECK_INT(row_of(s)->live_bytes, 1700);
 	snapshot_unref(s);
 	ignored_free(g);
 }
@@ -207,14 +235,14 @@ TEST(verdicts_follow_the_names_and_the_image)
 	frames[0][0].function = "late";
 	stacks[0].resolved = true;
 	s = ignored_take(g, s);
-	CHECK(snapshot_site(s, IGNORED_SITE) && !snapshot_site(s, 1));
+	CHECK(row_of(s) && row_of(s) == snapshot_site(s, 1));
 	frames[0][0].function = "parse";
 	snapshot_unref(s);
 	s = make();
 	s->owner = &leaks;
 	s = ignored_take(g, s);
 	CHECK_INT(s->nsites, 3);
-	CHECK(!snapshot_site(s, IGNORED_SITE));
+	CHECK(!row_of(s));
 	snapshot_unref(s);
 	ignored_free(g);
 }
@@ -249,6 +277,7 @@ int main(void)
 {
 	RUN(rules_match_any_frame);
 	RUN(the_row_is_the_sum);
+	RUN(the_row_has_an_id_of_its_sites);
 	RUN(errors_of_large_sums);
 	RUN(leaks_are_summed_up_by_class);
 	RUN(the_innermost_matching_frame_decides);

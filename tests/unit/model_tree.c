@@ -187,6 +187,24 @@ TEST(late_names_move_nodes)
 	end();
 }
 
+/* The row of ignored sites has the id of one that is shown by itself later. */
+TEST(a_site_gets_another_stack)
+{
+	static struct frame row[] = { FRAME("(ignored)") };
+	static const struct stack of_row = STACK(row);
+
+	begin();
+	sites[1].stack = &of_row;
+	make();
+	CHECK_INT(named(NULL, "(ignored)")->self_bytes, 200);
+	sites[1].stack = &stacks[1];
+	make();
+	CHECK_INT(named("load", "parse")->self_bytes, 200);
+	for (uint32_t i = 1; i < tree.count; i++)
+		CHECK(strcmp(tree.node[i].frame.function, "(ignored)") != 0);
+	end();
+}
+
 /* Function of the same name at other lines is one node, without a place. */
 TEST(places_differ_or_not)
 {
@@ -418,6 +436,7 @@ int main(void)
 	RUN(ancestors);
 	RUN(inverted_it_shows_callers);
 	RUN(late_names_move_nodes);
+	RUN(a_site_gets_another_stack);
 	RUN(places_differ_or_not);
 	RUN(chains_and_small_children_fold);
 	RUN(many_small_children_share_a_line);
