@@ -210,6 +210,60 @@ static void row_finish(struct snap_site *row, const struct error_sum *errors)
 	row->error = error_sum_root(errors);
 }
 
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static size_t shares_count(struct ignored *g, const struct snapshot *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->nsites; i++)
+		if (s->sites[i].shares > 0 && is_left_out(g, &s->sites[i]))
+			count += s->sites[i].shares;
+	return count;
+}
+
+static int share_compare(const void *a_, const void *b_)
+{
+	const struct snap_share *a = a_, *b = b_;
+
+	return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static void share_add(struct snap_share *to, const struct snap_share *share)
+{
+	to->allocs += share->allocs;
+	to->alloc_bytes += share->alloc_bytes;
+	to->live_blocks += share->live_blocks;
+	to->live_bytes += share->live_bytes;
+}
+
+/* Gives the row one share for each thread. `share`: as many as all of its sites have. */
+static void shares_fold(struct ignored *g, const struct snapshot *s, struct snap_site *row,
+	struct snap_share *share)
+{
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < s->nsites; i++) {
+		const struct snap_site *site = &s->sites[i];
+
+		if (site->shares == 0 || !is_left_out(g, site))
+			continue;
+		memcpy(share + n, site->share, site->shares * sizeof(*share));
+		n += site->shares;
+	}
+	qsort(share, n, sizeof(*share), share_compare);
+	for (size_t i = 0; i < n; i++) {
+		if (kept > 0 && share[kept - 1].slot == share[i].slot) {
+			share_add(&share[kept - 1], &share[i]);
+			continue;
+		}
+		share[kept] = share[i];
+		share[kept++].site = row->id;
+	}
+	row->share = share;
+	row->shares = (uint32_t)kept;
+}
+
 /* ---- leaks ------------------------------------------------------------------------------- */
 
 /* The leaks of a derived snapshot, in its memory. */
@@ -277,7 +331,7 @@ static size_t count_left_out(struct ignored *g, const struct snapshot *s)
 }
 
 /* Returns the row, which is the last. */
-static const struct snap_site *sites_fold(
+static struct snap_site *sites_fold(
 	struct ignored *g, const struct snapshot *s, struct snap_site *out)
 {
 	struct snap_site row = { .id = UINT32_MAX };
@@ -296,11 +350,11 @@ static const struct snap_site *sites_fold(
 
 struct snapshot *ignored_take(struct ignored *g, struct snapshot *s)
 {
-	size_t leaks = s->leaks && !s->leaks->failed ? s->leaks->nsites : 0, out;
-	const struct snap_site *row;
-	struct snap_site *sites;
+	size_t leaks = s->leaks && !s->leaks->failed ? s->leaks->nsites : 0, out, shares;
+	struct snap_site *sites, *row;
+	struct leaks_room *room;
 	struct snapshot *made;
-	void *room;
+	void *more;
 
 	/* A diff's runs were taken before they were compared. */
 	if (!g || s->compared)
@@ -310,15 +364,19 @@ struct snapshot *ignored_take(struct ignored *g, struct snapshot *s)
 	out = count_left_out(g, s);
 	if (out == 0)
 		return s;
+	shares = shares_count(g, s);
 	made = moment_derive_room(s, s->nsites - out + 1, &sites,
-		leaks ? sizeof(struct leaks_room) + leaks * sizeof(struct snap_leak_site) : 0,
-		&room);
+		shares * sizeof(struct snap_share) +
+			(leaks ? sizeof(*room) + leaks * sizeof(struct snap_leak_site) : 0),
+		&more);
 	if (!made)
 		return s;
 	row = sites_fold(g, s, sites);
+	shares_fold(g, s, row, more);
 	if (leaks) {
+		room = (struct leaks_room *)((struct snap_share *)more + shares);
 		leaks_fold(g, s, row->id, room);
-		made->leaks = &((struct leaks_room *)room)->leaks;
+		made->leaks = &room->leaks;
 	}
 	snapshot_unref(s);
 	return made;

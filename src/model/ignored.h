@@ -38,10 +38,10 @@ bool ignored_is_total(const struct snap_site *site);
 bool ignored_is_row(const struct snap_site *site);
 /*
  * The snapshot with the row instead of the sites that are left out, and the rows of its leaks
- * summed up likewise. The row has the id of the oldest of these sites, as a group has. The children
- * are as they were. Takes the caller's reference of `s` and returns one; `s` itself if nothing is
- * left out, without memory, and if it is a diff, whose runs have their rows already. `g` may be
- * NULL.
+ * summed up likewise. The row has the id of the oldest of these sites, as a group has, and a share
+ * of each of their threads. The children are as they were. Takes the caller's reference of `s` and
+ * returns one; `s` itself if nothing is left out, without memory, and if it is a diff, whose runs
+ * have their rows already. `g` may be NULL.
  */
 struct snapshot *ignored_take(struct ignored *g, struct snapshot *s);
 

@@ -78,6 +78,15 @@ def screen():
     check(b"(ignored)" in done.stdout and WHOLE.encode() not in done.stdout, done.stdout.decode())
 
 
+@case("by thread, with the part of what is left out")
+def threads():
+    for options in ([], ["--ignore", "site_3"], ["--only", "site_1"], ["--only", "nowhere"]):
+        _, rep = report([target("truth_threads"), "4", "2000"], ["--group", "thread", *options])
+        for key in ("live_bytes", "live_blocks", "allocs", "alloc_bytes"):
+            check_equal(sum(g[key] for g in rep["groups"]), rep["totals"][key],
+                        " ".join(options) + ": the threads' " + key)
+
+
 @case("a diff on the screen: the row has the figures of both sides")
 def diff_screen():
     files, lines = [], []

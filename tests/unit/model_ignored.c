@@ -167,6 +167,49 @@ TEST(errors_of_large_sums)
 	ignored_free(g);
 }
 
+/* So that the threads' rows, too, add up to the totals. */
+TEST(the_row_has_the_threads_shares)
+{
+	struct snap_share of[4] = { { .site = 1, .slot = 7, .allocs = 4, .live_bytes = 60 },
+		{ .site = 1, .slot = 2, .allocs = 1, .live_bytes = 40, .thread = "two" },
+		{ .site = 2, .slot = 2, .allocs = 6, .live_bytes = 1600 },
+		{ .site = 3,
+			.slot = 7,
+			.allocs = 3,
+			.alloc_bytes = 800,
+			.live_bytes = 500,
+			.live_blocks = 2 } };
+	struct ignored *g = rules("function:main", NULL);
+	struct snapshot *s = make();
+	const struct snap_site *row;
+
+	sites[0].share = of;
+	sites[0].shares = 2;
+	sites[1].share = &of[2];
+	sites[2].share = &of[3];
+	sites[1].shares = sites[2].shares = 1;
+	s = ignored_take(g, s);
+	row = row_of(s);
+	CHECK_INT(row->shares, 2);
+	if (row->shares == 2) {
+		CHECK_INT(row->share[0].slot, 2);
+		CHECK_STR(row->share[0].thread, "two");
+		CHECK_INT(row->share[0].live_bytes, 40);
+		CHECK_INT(row->share[0].site, 1);
+		CHECK_INT(row->share[1].slot, 7);
+		CHECK_INT(row->share[1].site, 1);
+		CHECK_INT(row->share[1].live_bytes, 560);
+		CHECK_INT(row->share[1].live_blocks, 2);
+		CHECK_INT(row->share[1].allocs, 7);
+		CHECK_INT(row->share[1].alloc_bytes, 800);
+	}
+	CHECK_INT(of[0].allocs, 4);
+	/* The leaks follow the shares. */
+	CHECK_INT(s->leaks->sites[0].sum.bytes, 40);
+	snapshot_unref(s);
+	ignored_free(g);
+}
+
 TEST(leaks_are_summed_up_by_class)
 {
 	struct ignored *g = rules("function:main", NULL);
@@ -279,6 +322,7 @@ int main(void)
 	RUN(the_row_is_the_sum);
 	RUN(the_row_has_an_id_of_its_sites);
 	RUN(errors_of_large_sums);
+	RUN(the_row_has_the_threads_shares);
 	RUN(leaks_are_summed_up_by_class);
 	RUN(the_innermost_matching_frame_decides);
 	RUN(the_programs_own_row_is_summed_up);
