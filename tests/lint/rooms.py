@@ -74,12 +74,15 @@ def allowed(room, target):
                for m in MAY[room])
 
 
+MADE = {"preload/inner_names.h"}  # by the build
+
+
 def check_includes(path, text):
     room = room_of(path)
     if room not in MAY:
         return fail("rooms", "%s: no room of the design" % path)
     for line in re.findall(r'^#\s*include\s+"([^"]+)"', text, re.M):
-        if not os.path.exists(line):
+        if not os.path.exists(line) and line not in MADE:
             fail("rooms", "%s includes \"%s\", which is not written from the root" % (path, line))
         elif not allowed(room, line):
             fail("rooms", "%s includes \"%s\": %s may not" % (path, line, room))
