@@ -103,15 +103,23 @@ static bool frame_shows(const struct snapshot *s, size_t i, const struct export_
 	       (sorted && frame_width(o) >= FRAME_SORTED);
 }
 
+/* Once per frame, not per cell: whether there are ages takes all sites. */
+static void frame_choose(
+	const struct snapshot *s, const struct export_options *o, bool shown[FRAME_COLUMNS])
+{
+	for (size_t i = 0; i < FRAME_COLUMNS; i++)
+		shown[i] = frame_shows(s, i, o);
+}
+
 /* Width of the site's name: what the fixed columns leave. */
-static unsigned frame_site_cells(const struct snapshot *s, const struct export_options *o)
+static unsigned frame_site_cells(const struct export_options *o, const bool shown[FRAME_COLUMNS])
 {
 	unsigned fixed = 0, width = frame_width(o);
 
 	for (size_t i = 0; i < FRAME_COLUMNS; i++) {
 		enum column c = frame_columns[i].column;
 
-		if (c != COL_SITE && frame_shows(s, i, o))
+		if (c != COL_SITE && shown[i])
 			fixed += column_table[c].cells + 1;
 	}
 	return width > fixed + FRAME_SITE_LEAST ? width - fixed : FRAME_SITE_LEAST;
@@ -234,7 +242,7 @@ static const char *frame_title(const struct snapshot *s, size_t i)
 }
 
 static void frame_titles(struct strbuf *out, const struct snapshot *s,
-	const struct export_options *o, unsigned site_cells)
+	const bool shown[FRAME_COLUMNS], unsigned site_cells)
 {
 	size_t from = out->len;
 
@@ -242,7 +250,7 @@ static void frame_titles(struct strbuf *out, const struct snapshot *s,
 		const struct column_info *info = &column_table[frame_columns[i].column];
 		int cells = (int)(info->cells ? info->cells : site_cells);
 
-		if (!frame_shows(s, i, o))
+		if (!shown[i])
 			continue;
 		strbuf_printf(out, "%*s ", info->right ? cells : -cells, frame_title(s, i));
 	}
@@ -250,7 +258,7 @@ static void frame_titles(struct strbuf *out, const struct snapshot *s,
 }
 
 static void frame_row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
-	const struct row_style *style, const struct export_options *o)
+	const struct row_style *style, const bool shown[FRAME_COLUMNS])
 {
 	char cell[COLUMN_TEXT_MAX];
 	size_t from = out->len;
@@ -259,7 +267,7 @@ static void frame_row(struct strbuf *out, const struct snapshot *s, const struct
 		enum column c = frame_columns[i].column;
 		unsigned cells = c == COL_SITE ? style->site_cells : column_table[c].cells;
 
-		if (!frame_shows(s, i, o))
+		if (!shown[i])
 			continue;
 		column_cell(c, s, site, style, cells, cell);
 		strbuf_puts(out, cell);
@@ -269,9 +277,9 @@ static void frame_row(struct strbuf *out, const struct snapshot *s, const struct
 }
 
 static void frame_rows(struct strbuf *out, const struct snapshot *s, const struct export_options *o,
-	const struct row_style *style)
+	const struct row_style *style, const bool shown[FRAME_COLUMNS])
 {
-	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
+	size_t rows = o->top && o->top < s->nsites ? o->top : s->nsites;
 	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
 	struct twins *twins = malloc(sizeof(*twins));
 
@@ -282,12 +290,12 @@ static void frame_rows(struct strbuf *out, const struct snapshot *s, const struc
 		return;
 	}
 	sites_sort(s, o->sort, o->reverse, order);
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < rows; i++) {
 		struct row_style own = *style;
 		char twin[TWINS_TEXT];
 
-		own.twin = twins_row(twins, s, order, i, shown, style, twin);
-		frame_row(out, s, &s->sites[order[i]], &own, o);
+		own.twin = twins_row(twins, s, order, i, rows, style, twin);
+		frame_row(out, s, &s->sites[order[i]], &own, shown);
 	}
 	free(twins);
 	free(order);
@@ -295,21 +303,22 @@ static void frame_rows(struct strbuf *out, const struct snapshot *s, const struc
 
 void export_frame(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	unsigned site_cells = frame_site_cells(s, o);
 	struct row_style style = {
 		.glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
 		.names = o->names,
 		.show_hidden = o->show_hidden,
-		.site_cells = site_cells,
 		.line_cells = column_table[COL_LINE].cells,
 	};
+	bool shown[FRAME_COLUMNS];
 
+	frame_choose(s, o, shown);
+	style.site_cells = frame_site_cells(o, shown);
 	frame_process(out, s, o);
 	frame_heap(out, s, o);
 	frame_memory(out, &s->proc);
 	frame_operations(out, &s->totals);
 	frame_launch(out, &s->launch);
-	frame_titles(out, s, o, site_cells);
-	frame_rows(out, s, o, &style);
+	frame_titles(out, s, shown, style.site_cells);
+	frame_rows(out, s, o, &style, shown);
 	strbuf_putc(out, '\n');
 }

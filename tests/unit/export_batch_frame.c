@@ -172,6 +172,34 @@ TEST(no_escapes)
 		CHECK((*p >= ' ' && *p < 0x7f) || *p == '\n');
 }
 
+/* With a look at all sites for each row, this takes minutes. */
+TEST(many_rows)
+{
+	const size_t n = 150000;
+	struct snap_site *sites = malloc(n * sizeof(*sites));
+	struct export_options o = options;
+	struct snapshot s = canned;
+	size_t lines = 0;
+
+	CHECK(sites != NULL);
+	for (size_t i = 0; sites && i < n; i++) {
+		sites[i] = canned_sites[1];
+		sites[i].id = (uint32_t)i + 1;
+	}
+	s.sites = sites;
+	s.nsites = sites ? n : 0;
+	o.width = 60; /* the least with AGE */
+	for (const char *p = frame(&s, &o); (p = strchr(p, '\n')); p++)
+		lines++;
+	CHECK_INT(lines, n + 6);
+	CHECK(strstr(out.data, " AGE ") == NULL);
+	s.nsites = sites ? 10 : 0;
+	if (sites)
+		sites[9].has_ages = true;
+	CHECK(strstr(frame(&s, &o), " AGE ") != NULL);
+	free(sites);
+}
+
 int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
@@ -184,6 +212,7 @@ int main(void)
 	RUN(notice_and_unread_proc);
 	RUN(rows_keep_their_width);
 	RUN(no_escapes);
+	RUN(many_rows);
 	strbuf_free(&out);
 	return check_end();
 }
