@@ -8,6 +8,7 @@
 #include <string.h>
 #include "src/export/text.h"
 #include "src/export/wrong_frees.h"
+#include "src/model/site_index.h"
 #include "src/model/wrong_frees.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
@@ -89,11 +90,11 @@ static void sum_text(struct strbuf *out, uint64_t blocks, uint64_t bytes)
 		units_plural(blocks));
 }
 
-static void leak_case(struct suite *u, const struct snapshot *s, const struct snap_leak_site *l,
+/* `site` may be NULL. */
+static void leak_case(struct suite *u, const struct snap_leak_site *l, const struct snap_site *site,
 	const struct export_options *o)
 {
 	const struct row_style style = { .names = o->names, .show_hidden = o->show_hidden };
-	const struct snap_site *site = snapshot_site(s, l->site);
 	char function[COLUMN_TEXT_MAX] = "?", place[COLUMN_TEXT_MAX] = "";
 	struct strbuf body = STRBUF_INIT, name = STRBUF_INIT, message = STRBUF_INIT;
 
@@ -118,17 +119,16 @@ static void leak_case(struct suite *u, const struct snapshot *s, const struct sn
 	strbuf_free(&message);
 }
 
-static void class_cases(struct suite *u, const struct snapshot *s, enum snap_leak_class class,
-	const struct export_options *o)
+static void class_cases(struct suite *u, const struct snap_leaks *l, const struct site_index *by_id,
+	enum snap_leak_class class, const struct export_options *o)
 {
-	const struct snap_leaks *l = s->leaks;
 	char name[64];
 	bool any = false;
 
 	for (size_t i = 0; i < l->nsites; i++) {
 		if (l->sites[i].class != class || l->sites[i].suppressed)
 			continue;
-		leak_case(u, s, &l->sites[i], o);
+		leak_case(u, &l->sites[i], site_index_find(by_id, l->sites[i].site), o);
 		any = true;
 	}
 	if (any)
@@ -140,6 +140,7 @@ static void class_cases(struct suite *u, const struct snapshot *s, enum snap_lea
 static void leak_cases(struct suite *u, const struct snapshot *s, const struct export_options *o)
 {
 	struct strbuf nothing = STRBUF_INIT;
+	struct site_index by_id;
 
 	if (!s->leaks)
 		return;
@@ -147,9 +148,11 @@ static void leak_cases(struct suite *u, const struct snapshot *s, const struct e
 		case_failed(u, "leak scan", "error", "scan", s->leaks->failed, &nothing);
 		return;
 	}
+	site_index_make(&by_id, s);
 	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
 		if (o->failures >> i & 1)
-			class_cases(u, s, (enum snap_leak_class)i, o);
+			class_cases(u, s->leaks, &by_id, (enum snap_leak_class)i, o);
+	site_index_free(&by_id);
 }
 
 static void unfreed_case(struct suite *u, const struct snapshot *s, const struct export_options *o)

@@ -3,6 +3,7 @@
  * One leak scan of a series as text: by class and call site, the changes since the previous scan.
  */
 #include "src/export/export.h"
+#include "src/model/site_index.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -51,12 +52,13 @@ static bool is_shown(const struct snap_leak_site *row)
 }
 
 /* `now` NULL: the site has no leaks any more. */
-static void site_put(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *row,
-	const struct snap_leak_sum *now, const struct export_options *o)
+static void site_put(struct strbuf *out, const struct site_index *by_id,
+	const struct snap_leak_site *row, const struct snap_leak_sum *now,
+	const struct export_options *o)
 {
 	const struct snap_leak_sum none = { 0, 0 };
 	const struct snap_leak_sum *then = !now ? &row->sum : row->seen > 1 ? &row->before : &none;
-	const struct snap_site *site = snapshot_site(s, row->site);
+	const struct snap_site *site = site_index_find(by_id, row->site);
 	struct row_style style = { .names = o->names, .show_hidden = o->show_hidden };
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 	char name[COLUMN_TEXT_MAX] = "?", place[COLUMN_TEXT_MAX] = "";
@@ -89,13 +91,16 @@ static void sites_put(struct strbuf *out, const struct snapshot *s, const struct
 	const struct snap_leaks *l = s->leaks;
 	size_t changed = 0;
 	char left[UNITS_MAX + 8];
+	struct site_index by_id;
 
+	site_index_make(&by_id, s);
 	for (size_t i = 0; i < l->nsites; i++)
 		if (is_changed(&l->sites[i]) && (changed++ < o->top || o->top == 0))
-			site_put(out, s, &l->sites[i], &l->sites[i].sum, o);
+			site_put(out, &by_id, &l->sites[i], &l->sites[i].sum, o);
 	for (size_t i = 0; i < l->ngone; i++)
 		if (is_shown(&l->gone[i]) && (changed++ < o->top || o->top == 0))
-			site_put(out, s, &l->gone[i], NULL, o);
+			site_put(out, &by_id, &l->gone[i], NULL, o);
+	site_index_free(&by_id);
 	if (o->top && changed > o->top)
 		strbuf_printf(
 			out, "  %s more call sites changed\n", units_exact(left, changed - o->top));

@@ -4,6 +4,7 @@
 
 #include "src/export/holders.h"
 #include "src/export/text.h"
+#include "src/model/site_index.h"
 #include "src/model/suspects.h"
 #include "src/util/units.h"
 
@@ -176,11 +177,10 @@ static void rule_text(struct strbuf *out, const struct snap_site *site, enum sna
 			.frames = RULE_FRAMES });
 }
 
-static void leaks_site(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *l,
-	size_t rank, const struct export_options *o)
+/* `site` may be NULL. */
+static void leaks_site(struct strbuf *out, const struct snap_leak_site *l,
+	const struct snap_site *site, size_t rank, const struct export_options *o)
 {
-	const struct snap_site *site = snapshot_site(o->whole ? o->whole : s, l->site);
-
 	strbuf_printf(out, "\n%3zu. %s: ", rank, snapshot_leak_word(l->class));
 	leaks_sum(out, &l->sum);
 	if (l->indirect.blocks) {
@@ -201,12 +201,16 @@ static void leaks_sites(
 	const struct snap_leaks *l = s->leaks;
 	char left[UNITS_MAX + 8];
 	size_t rank = 0, out_of = 0;
+	struct site_index by_id;
 
+	site_index_make(&by_id, o->whole ? o->whole : s);
 	for (size_t i = 0; i < l->nsites; i++)
 		out_of += leaks_is_shown(&l->sites[i]);
 	for (size_t i = 0; i < l->nsites && (o->top == 0 || rank < o->top); i++)
 		if (leaks_is_shown(&l->sites[i]))
-			leaks_site(out, s, &l->sites[i], ++rank, o);
+			leaks_site(out, &l->sites[i], site_index_find(&by_id, l->sites[i].site),
+				++rank, o);
+	site_index_free(&by_id);
 	if (rank < out_of)
 		strbuf_printf(out, "\n%s more call sites of definite and possible leaks\n",
 			units_exact(left, out_of - rank));

@@ -11,6 +11,7 @@
 
 #include "src/model/error_sum.h"
 #include "src/model/moment.h"
+#include "src/model/site_index.h"
 
 enum verdict { UNKNOWN, KEPT, LEFT_OUT };
 
@@ -269,6 +270,7 @@ static void shares_fold(struct ignored *g, const struct snapshot *s, struct snap
 /* The leaks of a derived snapshot, in its memory. */
 struct leaks_room {
 	struct snap_leaks leaks;
+	struct snap_leak_site *row[SNAP_LEAK_CLASSES][2]; /* for what is left out; NULL: none yet */
 	struct snap_leak_site site[];
 };
 
@@ -286,34 +288,36 @@ static void leak_add(struct snap_leak_site *to, const struct snap_leak_site *lea
 static struct snap_leak_site *leak_row(
 	struct leaks_room *out, uint32_t id, const struct snap_leak_site *leak)
 {
-	struct snap_leak_site *row;
+	struct snap_leak_site **row = &out->row[leak->class][leak->suppressed];
 
-	for (size_t i = 0; i < out->leaks.nsites; i++)
-		if (out->site[i].site == id && out->site[i].class == leak->class &&
-			out->site[i].suppressed == leak->suppressed)
-			return &out->site[i];
-	row = &out->site[out->leaks.nsites++];
-	*row = (struct snap_leak_site){
+	if (*row)
+		return *row;
+	*row = &out->site[out->leaks.nsites++];
+	**row = (struct snap_leak_site){
 		.class = leak->class, .site = id, .suppressed = leak->suppressed
 	};
-	return row;
+	return *row;
 }
 
 static void leaks_fold(
 	struct ignored *g, const struct snapshot *s, uint32_t row, struct leaks_room *out)
 {
+	struct site_index by_id;
+
+	site_index_make(&by_id, s);
 	out->leaks = *s->leaks;
 	out->leaks.sites = out->site;
 	out->leaks.nsites = 0;
 	for (size_t i = 0; i < s->leaks->nsites; i++) {
 		const struct snap_leak_site *leak = &s->leaks->sites[i];
-		const struct snap_site *site = snapshot_site(s, leak->site);
+		const struct snap_site *site = site_index_find(&by_id, leak->site);
 
 		if (site && is_left_out(g, site))
 			leak_add(leak_row(out, row, leak), leak);
 		else
 			out->site[out->leaks.nsites++] = *leak;
 	}
+	site_index_free(&by_id);
 }
 
 /* ---- the snapshot ------------------------------------------------------------------------ */

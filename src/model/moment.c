@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/mark_list.h"
+#include "src/model/site_index.h"
 #include "src/util/array.h"
 
 struct snapshot *moment_derive_room(
@@ -71,42 +72,6 @@ void moment_clear_present(struct snapshot *s)
 	s->nwrong = 0;
 	s->shares = NULL;
 	s->nshares = 0;
-}
-
-/* ---- sites by id ---- */
-
-struct by_id {
-	const struct snap_site **site; /* owned */
-	size_t count;
-};
-
-static int id_order(const void *left, const void *right)
-{
-	const struct snap_site *a = *(const struct snap_site *const *)left,
-			       *b = *(const struct snap_site *const *)right;
-
-	return (a->id > b->id) - (a->id < b->id);
-}
-
-/* False: no memory. */
-static bool by_id_make(struct by_id *x, const struct snapshot *s)
-{
-	x->count = s->nsites;
-	x->site = malloc((s->nsites + 1) * sizeof(struct snap_site *));
-	for (size_t i = 0; x->site && i < s->nsites; i++)
-		x->site[i] = &s->sites[i];
-	if (x->site)
-		qsort(x->site, x->count, sizeof(struct snap_site *), id_order);
-	return x->site != NULL;
-}
-
-static const struct snap_site *by_id_find(const struct by_id *x, uint32_t id)
-{
-	const struct snap_site wanted = { .id = id }, *key = &wanted;
-	const struct snap_site **found =
-		bsearch(&key, x->site, x->count, sizeof(struct snap_site *), id_order);
-
-	return found ? *found : NULL;
 }
 
 /* ---- the peak ---- */
@@ -197,16 +162,15 @@ static void totals_peak_take(struct snap_totals *t, const struct snap_totals *ba
 struct snapshot *moment_peak_then(struct snapshot *base, struct snapshot *then)
 {
 	struct snap_site *sites;
-	struct snapshot *s = NULL;
-	struct by_id were;
+	struct snapshot *s = peak_derive(then, base, &sites);
+	struct site_index were;
 
-	if (by_id_make(&were, then))
-		s = peak_derive(then, base, &sites);
-	for (size_t i = 0; s && i < s->nsites; i++)
-		site_flows_take(&sites[i], by_id_find(&were, sites[i].id), &s->totals);
-	free(were.site);
 	if (!s)
 		return NULL;
+	site_index_make(&were, then);
+	for (size_t i = 0; i < s->nsites; i++)
+		site_flows_take(&sites[i], site_index_find_heap(&were, sites[i].id), &s->totals);
+	site_index_free(&were);
 	totals_peak_take(&s->totals, &base->totals);
 	s->state = SNAP_RUNNING;
 	s->peak_then = true;
@@ -239,21 +203,22 @@ static bool site_at_mark(struct snap_site *out, const struct snap_mark_site *at,
 struct snapshot *moment_mark(
 	struct snapshot *base, struct snapshot *then, const struct snap_mark *mark)
 {
-	struct by_id were = { NULL, 0 }, are = { NULL, 0 };
 	struct snap_site *sites;
-	struct snapshot *s = NULL;
+	struct snapshot *s = moment_derive(then, mark->nsites, &sites);
+	struct site_index were, are;
 	struct snap_totals *t;
 	size_t n = 0;
 
-	if (by_id_make(&were, then) && by_id_make(&are, base))
-		s = moment_derive(then, mark->nsites, &sites);
-	for (size_t i = 0; s && i < mark->nsites; i++)
-		n += site_at_mark(&sites[n], &mark->sites[i], by_id_find(&were, mark->sites[i].id),
-			by_id_find(&are, mark->sites[i].id));
-	free(were.site);
-	free(are.site);
 	if (!s)
 		return NULL;
+	site_index_make(&were, then);
+	site_index_make(&are, base);
+	for (size_t i = 0; i < mark->nsites; i++)
+		n += site_at_mark(&sites[n], &mark->sites[i],
+			site_index_find_heap(&were, mark->sites[i].id),
+			site_index_find_heap(&are, mark->sites[i].id));
+	site_index_free(&were);
+	site_index_free(&are);
 	s->nsites = n;
 	s->uptime_ns = mark->ns;
 	s->now_realtime_ns = s->start_realtime_ns + mark->ns;

@@ -10,6 +10,7 @@
 
 #include "shm/layout.h"
 #include "src/leak/scan.h"
+#include "src/model/site_index.h"
 #include "src/scan/leak_rows.h"
 #include "src/scan/scan_far.h"
 
@@ -403,10 +404,13 @@ static enum suppressions_how how_suppressed(const struct snap_leak_site *l,
 void leak_summary_match(const struct leak_summary *c, const struct snapshot *s,
 	const struct suppressions *rules, uint32_t site, struct leak_summary_matched *out)
 {
+	struct site_index by_id;
+
+	site_index_make(&by_id, s);
 	*out = (struct leak_summary_matched){ 0 };
 	for (size_t i = 0; i < c->rows.count; i++) {
 		const struct snap_leak_site *row = &c->rows.found[i];
-		const struct snap_site *at = snapshot_site(s, row->site);
+		const struct snap_site *at = site_index_find(&by_id, row->site);
 
 		if (!at || c->rows.how[i] != SUPPRESSIONS_NONE ||
 			how_suppressed(row, at, rules) == SUPPRESSIONS_NONE)
@@ -414,16 +418,19 @@ void leak_summary_match(const struct leak_summary *c, const struct snapshot *s,
 		out->own += row->site == site;
 		out->others += row->site != site;
 	}
+	site_index_free(&by_id);
 }
 
 bool leak_summary_suppress(
 	struct leak_summary *c, const struct snapshot *s, const struct suppressions *rules)
 {
+	struct site_index by_id;
 	bool any = false;
 
+	site_index_make(&by_id, s);
 	for (size_t i = 0; i < c->rows.count; i++) {
 		const struct snap_leak_site *row = &c->rows.found[i];
-		const struct snap_site *site = snapshot_site(s, row->site);
+		const struct snap_site *site = site_index_find(&by_id, row->site);
 		enum suppressions_how how = c->rows.how[i];
 
 		if (site && how != SUPPRESSIONS_WITH_INDIRECT)
@@ -433,6 +440,7 @@ bool leak_summary_suppress(
 			any = true;
 		}
 	}
+	site_index_free(&by_id);
 	if (any)
 		leak_rows_show(&c->rows, &c->leaks);
 	return any;
