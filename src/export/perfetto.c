@@ -289,20 +289,26 @@ static void callstack_put(
 	proto_message(&t->message, PROFILE_CALLSTACK, &t->inner);
 }
 
-/* Freed is what was allocated and is not live. */
+/* Freed is what was allocated and is not live. Figures of a file may be any: their difference is
+ * one of 64 bits, as they are. */
+static int64_t freed_of(int64_t allocated, int64_t live)
+{
+	int64_t freed = (int64_t)((uint64_t)allocated - (uint64_t)live);
+
+	return freed > 0 ? freed : 0;
+}
+
 static void sample_put(struct strbuf *dump, struct strbuf *sample, uint64_t id,
 	const struct snapshot *s, const struct snap_site *site)
 {
 	int64_t allocated = profile_weight(s, site, VALUE_ALLOCATED);
 	int64_t allocs = profile_weight(s, site, VALUE_ALLOCS);
-	int64_t freed = allocated - profile_weight(s, site, VALUE_LIVE);
-	int64_t frees = allocs - profile_weight(s, site, VALUE_BLOCKS);
 
 	proto_uint(sample, SAMPLE_CALLSTACK, id);
 	proto_int(sample, SAMPLE_ALLOCATED, allocated);
-	proto_int(sample, SAMPLE_FREED, freed > 0 ? freed : 0);
+	proto_int(sample, SAMPLE_FREED, freed_of(allocated, profile_weight(s, site, VALUE_LIVE)));
 	proto_int(sample, SAMPLE_ALLOCS, allocs);
-	proto_int(sample, SAMPLE_FREES, frees > 0 ? frees : 0);
+	proto_int(sample, SAMPLE_FREES, freed_of(allocs, profile_weight(s, site, VALUE_BLOCKS)));
 	proto_message(dump, DUMP_SAMPLE, sample);
 }
 

@@ -275,6 +275,46 @@ TEST(proto)
 	strbuf_free(&inner);
 }
 
+/* Whether the first site has these figures: bytes allocated and freed, and blocks. */
+static bool has_sample(const struct snapshot *s, uint64_t allocated, uint64_t freed,
+	uint64_t allocs, uint64_t frees)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+	struct strbuf sample = STRBUF_INIT;
+	bool found;
+
+	exported(EXPORT_PERFETTO, s, &o);
+	proto_uint(&sample, 1, 1);
+	proto_uint(&sample, 2, allocated);
+	proto_uint(&sample, 3, freed);
+	proto_uint(&sample, 5, allocs);
+	proto_uint(&sample, 6, frees);
+	found = memmem(out.data, out.len, sample.data, sample.len) != NULL;
+	strbuf_free(&sample);
+	return found;
+}
+
+/* A sanitizer sees a difference that is none of signed numbers. */
+TEST(perfetto_of_any_figures)
+{
+	struct snap_site site = canned_sites[0];
+	struct snapshot s = canned;
+
+	s.sites = &site;
+	s.nsites = 1;
+	site.alloc_bytes = 300;
+	site.live_bytes = 100;
+	site.allocs = 30;
+	site.live_blocks = 31;
+	CHECK(has_sample(&s, 300, 200, 30, 0));
+	site.alloc_bytes = (1ull << 63) + 10;
+	site.allocs = 5;
+	site.live_blocks = 1ull << 63;
+	CHECK(has_sample(&s, (1ull << 63) + 10, (1ull << 63) - 90, 5, 0));
+	site.live_bytes = (1ull << 63) + 3;
+	CHECK(has_sample(&s, (1ull << 63) + 10, 7, 5, 0));
+}
+
 TEST(incomplete_text_is_not_compressed)
 {
 	const struct strbuf text = { .failed = true };
@@ -325,6 +365,7 @@ int main(void)
 	RUN(html_escapes);
 	RUN(pprof_is_reproducible);
 	RUN(proto);
+	RUN(perfetto_of_any_figures);
 	RUN(incomplete_text_is_not_compressed);
 	RUN(tree);
 	strbuf_free(&out);
