@@ -14,6 +14,7 @@ struct work {
 	struct keys *keys;
 	struct match match;
 	uint64_t *values; /* of each row, as in keys_entry */
+	struct rank_test_known known;
 };
 
 static size_t runs_of(const struct diff *d)
@@ -46,16 +47,16 @@ static bool is_above_floor(const struct diff_change *c, enum snap_value v)
 }
 
 /* `a` and `b` are sorted by it. */
-static struct diff_change change_make(
-	const struct diff *d, uint64_t *a, uint64_t *b, enum snap_value v)
+static struct diff_change change_make(struct work *w, uint64_t *a, uint64_t *b, enum snap_value v)
 {
+	const struct diff *d = w->d;
 	bool equal = all_equal(a, d->na) && all_equal(b, d->nb);
 	struct diff_change c = { .sure = DIFF_TESTED, .p = 1 };
 
 	if (equal)
 		c.sure = d->na > 1 && d->nb > 1 ? DIFF_EXACT : DIFF_ONE_RUN;
 	else
-		c.p = rank_test_p(a, d->na, b, d->nb);
+		c.p = rank_test_p(a, d->na, b, d->nb, &w->known);
 	c.a = rank_test_median(a, d->na);
 	c.b = rank_test_median(b, d->nb);
 	if (c.sure == DIFF_TESTED)
@@ -74,8 +75,10 @@ static void figures_copy(
 		*(r < w->d->na ? &a[r] : &b[r - w->d->na]) = from[r * VALUE_COUNT + v];
 }
 
-static void totals_make(struct diff *d)
+static void totals_make(struct work *w)
 {
+	struct diff *d = w->d;
+
 	for (int i = 0; i < VALUE_COUNT; i++) {
 		enum snap_value v = (enum snap_value)i;
 		uint64_t a[DIFF_RUNS_MAX], b[DIFF_RUNS_MAX];
@@ -87,7 +90,7 @@ static void totals_make(struct diff *d)
 			*(r < d->na ? &a[r] : &b[r - d->na]) = value_total(t, v);
 			d->known[v] &= value_known(t, v);
 		}
-		d->total[v] = change_make(d, a, b, v);
+		d->total[v] = change_make(w, a, b, v);
 		if (v == d->value && d->total[v].sure == DIFF_TESTED)
 			d->has_interval = rank_test_interval(
 				a, d->na, b, d->nb, DIFF_ALPHA, &d->low, &d->high);
@@ -156,7 +159,7 @@ static void row_judge(struct work *w, size_t row)
 	for (int v = 0; v < VALUE_COUNT; v++) {
 		figures_copy(w, row, (enum snap_value)v, a, b);
 		if (d->known[v])
-			r->change[v] = change_make(d, a, b, (enum snap_value)v);
+			r->change[v] = change_make(w, a, b, (enum snap_value)v);
 	}
 	r->kind = kind_of(r, &r->change[d->value]);
 	for (int v = 0; v < VALUE_COUNT && r->match == DIFF_UNMATCHED; v++) {
@@ -278,7 +281,7 @@ struct diff *diff_make(const struct snapshot *const *a, size_t na, const struct 
 	if (!d)
 		return NULL;
 	*d = (struct diff){ .value = value, .a = a, .b = b, .na = na, .nb = nb };
-	totals_make(d);
+	totals_make(&w);
 	for (size_t r = 0; ok && r < runs_of(d); r++)
 		ok = keys_add(w.keys, run_of(d, r), r);
 	ok = ok && match_make(&w.match, w.keys);
@@ -286,6 +289,7 @@ struct diff *diff_make(const struct snapshot *const *a, size_t na, const struct 
 	match_free(&w.match);
 	keys_free(w.keys);
 	free(w.values);
+	rank_test_known_free(&w.known);
 	if (ok)
 		return d;
 	diff_free(d);

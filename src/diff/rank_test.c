@@ -39,29 +39,65 @@ static unsigned rank_of(const uint64_t *sorted, size_t n, uint64_t figure)
 	return (unsigned)(below + 1 + through);
 }
 
-/* The number of ways to draw `k` of `n` ranks, by their sum; the caller frees it. NULL: no memory.
+/*
+ * The number of ways to draw `k` of `n` ranks, in rising order, by their sum; the caller frees it.
+ * NULL: no memory. After each rank, only those numbers of ranks are counted that the others can
+ * still make k of, and only the sums that so many ranks can have.
  */
 static double *ways_count(const unsigned *ranks, size_t n, size_t k)
 {
-	size_t most = SUM_MAX(n), row = most + 1;
+	size_t row = SUM_MAX(n) + 1, sums[FIGURES_MAX + 1] = { 0 }; /* of the first ranks */
 	double *ways = calloc((k + 1) * row, sizeof(*ways));
 
 	if (!ways)
 		return NULL;
 	ways[0] = 1;
-	for (size_t i = 0; i < n; i++)
-		for (size_t of = i + 1 < k ? i + 1 : k; of > 0; of--) {
-			double *to = ways + of * row;
-			const double *from = to - row;
+	for (size_t i = 0; i < n; i++) {
+		size_t least = k + i + 1 > n ? k + i + 1 - n : 1;
 
-			for (size_t sum = most; sum >= ranks[i]; sum--)
-				to[sum] += from[sum - ranks[i]];
+		sums[i + 1] = sums[i] + ranks[i];
+		for (size_t of = i + 1 < k ? i + 1 : k; of >= least; of--) {
+			const double *from = ways + (of - 1) * row;
+			double *to = ways + of * row + ranks[i];
+			size_t most = sums[i] - sums[i + 1 - of];
+
+			for (size_t sum = sums[of - 1]; sum <= most; sum++)
+				to[sum] += from[sum];
 		}
+	}
 	memmove(ways, ways + k * row, row * sizeof(*ways));
 	return ways;
 }
 
-double rank_test_p(const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
+/* Whether they are those of figures that all differ: 2, 4, 6 ... */
+static bool all_differ(const unsigned *ranks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ranks[i] != 2 * (i + 1))
+			return false;
+	return true;
+}
+
+/* The same; if the figures all differ, kept in `known` (may be NULL), which then owns it. */
+static double *ways_take(const unsigned *ranks, size_t n, size_t k, struct rank_test_known *known)
+{
+	if (!known || !all_differ(ranks, n))
+		return ways_count(ranks, n, k);
+	if (known->ways && known->n == n && known->k == k)
+		return known->ways;
+	free(known->ways);
+	*known = (struct rank_test_known){ .n = n, .k = k, .ways = ways_count(ranks, n, k) };
+	return known->ways;
+}
+
+static void ways_leave(double *ways, const struct rank_test_known *known)
+{
+	if (!known || ways != known->ways)
+		free(ways);
+}
+
+double rank_test_p(
+	const uint64_t *a, size_t na, const uint64_t *b, size_t nb, struct rank_test_known *known)
 {
 	uint64_t all[FIGURES_MAX];
 	unsigned ranks[FIGURES_MAX], sum = 0;
@@ -77,7 +113,7 @@ double rank_test_p(const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
 		sum += rank_of(all, n, a[i]);
 	for (size_t i = 0; i < n; i++)
 		ranks[i] = rank_of(all, n, all[i]);
-	ways = ways_count(ranks, n, na);
+	ways = ways_take(ranks, n, na, known);
 	if (!ways)
 		return 1;
 	middle = (double)na * (double)(n + 1);
@@ -86,8 +122,14 @@ double rank_test_p(const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
 		whole += ways[s];
 		far += fabs((double)s - middle) >= off ? ways[s] : 0;
 	}
-	free(ways);
+	ways_leave(ways, known);
 	return far / whole;
+}
+
+void rank_test_known_free(struct rank_test_known *known)
+{
+	free(known->ways);
+	*known = (struct rank_test_known){ 0 };
 }
 
 double rank_test_p_least(size_t na, size_t nb)

@@ -13,11 +13,22 @@
 #define RANK_TEST_MAX 64 /* figures on each side */
 
 /*
+ * What tests of equally many figures have in common, if all of these differ: counting it takes
+ * milliseconds. Empty is all zeros; one thread at a time.
+ */
+struct rank_test_known {
+	size_t n, k; /* the distribution of the rank sum of k of n figures */
+	double *ways; /* owned */
+};
+/*
  * The probability, 0 to 1, that two samples differ as much as these or more, one way or the other,
  * if they come from the same source: the part of all ways to divide the figures whose rank sum is
- * as far from the middle. Equal figures have their middle rank. 1 for an empty side.
+ * as far from the middle. Equal figures have their middle rank. 1 for an empty side. `known` may be
+ * NULL.
  */
-double rank_test_p(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
+double rank_test_p(
+	const uint64_t *a, size_t na, const uint64_t *b, size_t nb, struct rank_test_known *known);
+void rank_test_known_free(struct rank_test_known *known);
 /* The smallest value that rank_test_p can give for so many figures: 0.1 for 3 and 3. */
 double rank_test_p_least(size_t na, size_t nb);
 /*

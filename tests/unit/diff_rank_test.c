@@ -18,21 +18,21 @@ TEST(known_values)
 	static const uint64_t d[] = { 115, 88, 90, 74, 121 };
 	static const uint64_t mixed[] = { 3, 5, 9 }, others[] = { 4, 8, 10 };
 
-	CHECK(off(rank_test_p(a, 5, b, 5), 2.0 / 252) < 1e-9);
-	CHECK(off(rank_test_p(b, 5, a, 5), 2.0 / 252) < 1e-9);
-	CHECK(off(rank_test_p(c, 10, d, 5), 0.2544) < 5e-5);
-	CHECK(off(rank_test_p(mixed, 3, others, 3), 0.7) < 1e-9);
-	CHECK(off(rank_test_p(a, 3, b, 3), 0.1) < 1e-9);
+	CHECK(off(rank_test_p(a, 5, b, 5, NULL), 2.0 / 252) < 1e-9);
+	CHECK(off(rank_test_p(b, 5, a, 5, NULL), 2.0 / 252) < 1e-9);
+	CHECK(off(rank_test_p(c, 10, d, 5, NULL), 0.2544) < 5e-5);
+	CHECK(off(rank_test_p(mixed, 3, others, 3, NULL), 0.7) < 1e-9);
+	CHECK(off(rank_test_p(a, 3, b, 3, NULL), 0.1) < 1e-9);
 }
 
 TEST(equal_figures)
 {
 	static const uint64_t same[] = { 7, 7, 7 }, ties[] = { 1, 1, 2 }, more[] = { 2, 2, 3 };
 
-	CHECK(off(rank_test_p(same, 3, same, 3), 1) < 1e-9);
+	CHECK(off(rank_test_p(same, 3, same, 3, NULL), 1) < 1e-9);
 	/* Ranks 1.5 1.5 4 against 4 4 6: 7, and the middle is 10.5; 6 of 20 sums are as far off. */
-	CHECK(off(rank_test_p(ties, 3, more, 3), 6.0 / 20) < 1e-9);
-	CHECK(off(rank_test_p(same, 0, same, 3), 1) < 1e-9);
+	CHECK(off(rank_test_p(ties, 3, more, 3, NULL), 6.0 / 20) < 1e-9);
+	CHECK(off(rank_test_p(same, 0, same, 3, NULL), 1) < 1e-9);
 }
 
 TEST(least)
@@ -50,10 +50,44 @@ TEST(large_samples_are_counted_too)
 		a[i] = 2 * i;
 		b[i] = 2 * i + 1;
 	}
-	CHECK(rank_test_p(a, RANK_TEST_MAX, b, RANK_TEST_MAX) > 0.7);
+	CHECK(rank_test_p(a, RANK_TEST_MAX, b, RANK_TEST_MAX, NULL) > 0.7);
 	for (int i = 0; i < RANK_TEST_MAX; i++)
 		b[i] += 1000;
-	CHECK(rank_test_p(a, RANK_TEST_MAX, b, RANK_TEST_MAX) < 1e-20);
+	CHECK(rank_test_p(a, RANK_TEST_MAX, b, RANK_TEST_MAX, NULL) < 1e-20);
+}
+
+/* So many that counting for each one anew takes minutes. */
+TEST(many_tests)
+{
+	struct rank_test_known known = { 0 };
+	uint64_t a[RANK_TEST_MAX], b[RANK_TEST_MAX];
+	double p = 0;
+
+	for (uint64_t i = 0; i < RANK_TEST_MAX; i++) {
+		a[i] = 2 * i;
+		b[i] = 2 * i + 11;
+	}
+	for (unsigned i = 0; i < 10000; i++)
+		p += rank_test_p(a, RANK_TEST_MAX, b, RANK_TEST_MAX, &known);
+	CHECK(off(p, 10000 * rank_test_p(a, RANK_TEST_MAX, b, RANK_TEST_MAX, NULL)) < 1e-6);
+	rank_test_known_free(&known);
+}
+
+/* What is known of other numbers of figures, or of equal ones, is not taken. */
+TEST(known_of_others)
+{
+	static const uint64_t a[] = { 1, 2, 3, 4, 5 }, b[] = { 6, 7, 8, 9, 10 };
+	static const uint64_t ties[] = { 1, 1, 2 }, more[] = { 2, 2, 3 };
+	struct rank_test_known known = { 0 };
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(off(rank_test_p(a, 5, b, 5, &known), 2.0 / 252) < 1e-9);
+		CHECK(off(rank_test_p(a, 3, b, 3, &known), 0.1) < 1e-9);
+		CHECK(off(rank_test_p(ties, 3, more, 3, &known), 6.0 / 20) < 1e-9);
+		CHECK(off(rank_test_p(a, 4, b, 2, &known), 2.0 / 15) < 1e-9);
+		CHECK(off(rank_test_p(a, 2, b, 4, &known), 2.0 / 15) < 1e-9);
+	}
+	rank_test_known_free(&known);
 }
 
 /* By sorting all differences. */
@@ -102,6 +136,8 @@ int main(void)
 	RUN(equal_figures);
 	RUN(least);
 	RUN(large_samples_are_counted_too);
+	RUN(many_tests);
+	RUN(known_of_others);
 	RUN(intervals);
 	RUN(medians);
 	RUN(false_discoveries);
