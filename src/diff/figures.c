@@ -9,14 +9,35 @@
 #define FRAMES_MAX  256u /* stacks with more are compared by none of this */
 #define PAIRS_MAX   48u /* entries of a side that are compared with each other */
 #define CHANGED_MAX 512u /* rows that are compared with each other */
+/* Comparisons of two frames that all rows together may need: they take some tenths of a second.
+ * Two rows that need more than the rest are not compared; the largest changes come first. */
+#define STEPS_MAX UINT64_C(100000000)
 
 /* ---- stacks ---- */
 
-/* Whether the frames that are not common may stand for each other. */
-enum others {
-	OTHERS_APART, /* between two common frames only one of the stacks has any */
-	OTHERS_ANY
-};
+/* The number of frames that both have, in order. */
+static uint32_t common(const struct keys_names *x, const struct keys_names *y)
+{
+	static uint16_t most[FRAMES_MAX + 1]; /* with as many frames of y */
+
+	if (x->count > FRAMES_MAX || y->count > FRAMES_MAX)
+		return 0;
+	memset(most, 0, (y->count + 1u) * sizeof(*most));
+	for (uint32_t i = 0; i < x->count; i++) {
+		uint16_t before = 0; /* most[j], one frame of x ago */
+
+		for (uint32_t j = 0; j < y->count; j++) {
+			uint16_t was = most[j + 1];
+
+			if (x->names[i] == y->names[j])
+				most[j + 1] = (uint16_t)(before + 1);
+			else if (was < most[j])
+				most[j + 1] = most[j];
+			before = was;
+		}
+	}
+	return most[y->count];
+}
 
 /* A gap between common frames: frames of which stack. */
 enum { GAP_NONE, GAP_X, GAP_Y, GAPS };
@@ -29,7 +50,7 @@ static void raise_to(uint16_t *most, unsigned value)
 
 /* From frames i of x and j of y on, with `most` (1 + common frames so far, 0: no way) by gap. */
 static void step(const struct keys_names *x, const struct keys_names *y, uint32_t i, uint32_t j,
-	enum others others, uint16_t (*row)[GAPS], uint16_t (*next)[GAPS])
+	uint16_t (*row)[GAPS], uint16_t (*next)[GAPS])
 {
 	bool same = i < x->count && j < y->count && x->names[i] == y->names[j];
 
@@ -40,15 +61,15 @@ static void step(const struct keys_names *x, const struct keys_names *y, uint32_
 			continue;
 		if (same)
 			raise_to(&next[j + 1][GAP_NONE], most + 1);
-		if (i < x->count && (gap != GAP_Y || others == OTHERS_ANY))
+		if (i < x->count && gap != GAP_Y)
 			raise_to(&next[j][GAP_X], most);
-		if (j < y->count && (gap != GAP_X || others == OTHERS_ANY))
+		if (j < y->count && gap != GAP_X)
 			raise_to(&row[j + 1][GAP_Y], most);
 	}
 }
 
-/* The number of frames that both have, in order. 0: none, or `others` forbids it. */
-static uint32_t common(const struct keys_names *x, const struct keys_names *y, enum others others)
+/* The same, but between two common frames only one of the stacks has any. 0: not so. */
+static uint32_t common_apart(const struct keys_names *x, const struct keys_names *y)
 {
 	static uint16_t rows[2][FRAMES_MAX + 2][GAPS];
 	uint16_t most = 0;
@@ -60,7 +81,7 @@ static uint32_t common(const struct keys_names *x, const struct keys_names *y, e
 	for (uint32_t i = 0; i <= x->count; i++) {
 		memset(rows[(i + 1) % 2], 0, sizeof(rows[0]));
 		for (uint32_t j = 0; j <= y->count; j++)
-			step(x, y, i, j, others, rows[i % 2], rows[(i + 1) % 2]);
+			step(x, y, i, j, rows[i % 2], rows[(i + 1) % 2]);
 	}
 	for (unsigned gap = 0; gap < GAPS; gap++)
 		raise_to(&most, rows[x->count % 2][y->count][gap]);
@@ -75,7 +96,7 @@ static uint32_t longer(const struct keys_names *x, const struct keys_names *y)
 /* The number of frames that one of them lacks; UINT32_MAX: they are not the same call site. */
 static uint32_t apart(const struct keys_entry *x, const struct keys_entry *y)
 {
-	uint32_t both = common(&x->all, &y->all, OTHERS_APART);
+	uint32_t both = common_apart(&x->all, &y->all);
 
 	if (2 * both <= longer(&x->all, &y->all))
 		return UINT32_MAX;
@@ -85,8 +106,9 @@ static uint32_t apart(const struct keys_entry *x, const struct keys_entry *y)
 /* Whether one may be a part of the other that another compiler kept separate. */
 static bool alike(const struct keys_entry *x, const struct keys_entry *y)
 {
-	return apart(x, y) != UINT32_MAX ||
-	       4 * common(&x->all, &y->all, OTHERS_ANY) >= 3 * longer(&x->all, &y->all);
+	uint32_t both = common(&x->all, &y->all), of = longer(&x->all, &y->all);
+
+	return 4 * both >= 3 * of || (2 * both > of && apart(x, y) != UINT32_MAX);
 }
 
 /* ---- entries ---- */
@@ -179,6 +201,7 @@ void figures_join(struct rows *w)
 struct changed {
 	uint32_t row; /* ROWS_NONE: merged with another */
 	uint32_t *entries, count;
+	uint64_t frames; /* of all entries */
 	double bytes, allocs;
 	bool both; /* it has entries of both sides */
 };
@@ -188,8 +211,15 @@ static bool opposite(double x, double y)
 	return x > 0 ? y < 0 : x < 0 && y > 0;
 }
 
-static bool rows_alike(const struct rows *w, const struct changed *x, const struct changed *y)
+/* Takes as many of `steps` as it may need; false without them. */
+static bool rows_alike(
+	const struct rows *w, const struct changed *x, const struct changed *y, uint64_t *steps)
 {
+	uint64_t needed = x->frames * y->frames;
+
+	if (needed > *steps)
+		return false;
+	*steps -= needed;
 	for (uint32_t i = 0; i < x->count; i++)
 		for (uint32_t k = 0; k < y->count; k++)
 			if (alike(&w->entries[x->entries[i]], &w->entries[y->entries[k]]))
@@ -198,12 +228,13 @@ static bool rows_alike(const struct rows *w, const struct changed *x, const stru
 }
 
 /* Whether `c` may be a part of what `of` lacks. */
-static bool is_rest(const struct rows *w, const struct changed *of, const struct changed *c)
+static bool is_rest(
+	const struct rows *w, const struct changed *of, const struct changed *c, uint64_t *steps)
 {
 	return c != of && c->row != ROWS_NONE && (of->both || c->both) &&
 	       opposite(of->bytes, c->bytes) && opposite(of->allocs, c->allocs) &&
 	       fabs(c->bytes) <= fabs(of->bytes) && fabs(c->allocs) <= fabs(of->allocs) &&
-	       rows_alike(w, of, c);
+	       rows_alike(w, of, c, steps);
 }
 
 static bool cancels(const struct changed *of, double bytes, double allocs)
@@ -221,14 +252,15 @@ static void row_take(struct rows *w, struct changed *of, struct changed *from)
 }
 
 /* Takes those rows that together, or of which one alone, cancel the change of `of` out. */
-static void rest_take(struct rows *w, struct changed *of, struct changed *all, size_t n)
+static void rest_take(
+	struct rows *w, struct changed *of, struct changed *all, size_t n, uint64_t *steps)
 {
 	struct changed *rest[CHANGED_MAX];
 	double bytes = 0, allocs = 0;
 	size_t found = 0, from = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_rest(w, of, &all[i])) {
+		if (is_rest(w, of, &all[i], steps)) {
 			rest[found++] = &all[i];
 			bytes += all[i].bytes;
 			allocs += all[i].allocs;
@@ -295,6 +327,7 @@ static bool changed_fill(
 
 		out->bytes += rows_change(w, e);
 		out->allocs += allocs_change(w, e);
+		out->frames += e->all.count;
 		of[0] |= e->site[0] != NULL;
 		of[1] |= e->site[1] != NULL;
 	}
@@ -326,12 +359,13 @@ void figures_merge(struct rows *w)
 	struct changed *all = malloc((CHANGED_MAX + 1) * sizeof(*all));
 	uint32_t *number = malloc((w->m->nrows ? w->m->nrows : 1) * sizeof(*number));
 	size_t n = all && number ? changed_collect(w, all) : 0;
+	uint64_t steps = STEPS_MAX;
 
 	if (n > 0 && n <= CHANGED_MAX) {
 		qsort(all, n, sizeof(*all), changed_compare);
 		for (size_t i = 0; i < n; i++)
 			if (all[i].row != ROWS_NONE)
-				rest_take(w, &all[i], all, n);
+				rest_take(w, &all[i], all, n, &steps);
 		rows_renumber(w, number);
 	}
 	free(number);

@@ -13,7 +13,7 @@
  * only by frames that are missing, not by others in their place. The nearest first. */
 void figures_join(struct rows *w);
 /* Joins rows with similar stacks whose changes cancel each other out to the byte. All entries have
- * a row. */
+ * a row. Of thousands of entries, only rows of the largest changes are compared. */
 void figures_merge(struct rows *w);
 
 #endif
