@@ -15,8 +15,8 @@ struct replaying {
 	struct event_replay *p;
 	const struct event_recording *recording;
 	uint32_t stream;
-	uint64_t until_tick;
-	uint64_t events, peak_event; /* number of events so far, and at the peak */
+	uint64_t until_tick, until_event;
+	uint64_t events; /* number of events so far */
 	uint64_t last_block[EVENT_SLOTS_MAX]; /* number + 1 of the thread's last event, if it
 						 allocated */
 	struct event_blocks births; /* by number + 1 */
@@ -95,7 +95,7 @@ static void alloc_count(struct replaying *r, const struct event *e, struct event
 	p->peak_bytes = p->live_bytes;
 	p->peak_blocks = p->live_blocks;
 	p->peak_ns = event_ns(e->tick);
-	r->peak_event = r->events;
+	p->peak_event = r->events;
 }
 
 static void free_count(struct replaying *r, const struct event *e, struct event_site *s)
@@ -134,7 +134,7 @@ static void event_replay_one(void *ctx, const struct event *e)
 	struct event_block b = { .key = e->number + 1, .tick = e->tick };
 	uint32_t site;
 
-	if (e->tick > r->until_tick)
+	if (e->tick > r->until_tick || r->events >= r->until_event)
 		return;
 	r->events++;
 	if (e->kind == EVENT_LOST) {
@@ -161,7 +161,7 @@ struct peak_search {
 	struct event_replay *p;
 	const struct event_recording *recording;
 	uint32_t stream;
-	uint64_t until_tick, events, peak_event;
+	uint64_t events;
 };
 
 static void event_peak_one(void *ctx, const struct event *e)
@@ -170,7 +170,7 @@ static void event_peak_one(void *ctx, const struct event *e)
 	struct event_site *s;
 	uint32_t site;
 
-	if (e->tick > r->until_tick || r->events >= r->peak_event)
+	if (r->events >= r->p->peak_event)
 		return;
 	r->events++;
 	site = e->kind == EVENT_LOST ? UINT32_MAX
@@ -182,8 +182,8 @@ static void event_peak_one(void *ctx, const struct event *e)
 	s->at_peak_blocks += e->kind == EVENT_FREE ? UINT64_MAX : 1;
 }
 
-int event_replay_run(
-	struct event_recording *r, uint32_t stream, uint64_t until_ns, struct event_replay *out)
+int event_replay_run(struct event_recording *r, uint32_t stream, struct event_until until,
+	struct event_replay *out)
 {
 	struct replaying *first = calloc(1, sizeof(*first));
 	struct peak_search second = { .p = out, .recording = r, .stream = stream };
@@ -193,17 +193,17 @@ int event_replay_run(
 
 	*out = (struct event_replay){ .nsites = event_read_sites(r, stream),
 		.history_step_ns = 1u << EVENT_TICK_SHIFT,
-		.ns = until_ns };
+		.ns = until.ns };
 	out->sites = calloc(out->nsites + 1, sizeof(*out->sites));
 	if (first && out->sites) {
 		first->p = out;
 		first->recording = r;
 		first->stream = stream;
-		first->until_tick = second.until_tick = until_ns >> EVENT_TICK_SHIFT;
+		first->until_tick = until.ns >> EVENT_TICK_SHIFT;
+		first->until_event = until.events;
 		rc = event_read_each(r, stream, &forward);
 		if (first->failed)
 			rc = -ENOMEM;
-		second.peak_event = first->peak_event;
 		event_blocks_free(&first->births);
 	}
 	if (rc == 0)

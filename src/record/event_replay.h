@@ -19,6 +19,7 @@ struct event_replay {
 	uint64_t allocs, frees, alloc_bytes, free_bytes, temporary;
 	uint64_t live_bytes, live_blocks;
 	uint64_t peak_bytes, peak_blocks, peak_ns;
+	uint64_t peak_event; /* number of events up to the peak */
 	uint64_t lost; /* events missing before that */
 	struct snap_size sizes[SNAP_SIZE_BUCKETS];
 	uint64_t lifetimes[SNAP_LIFE_BUCKETS];
@@ -27,9 +28,15 @@ struct event_replay {
 	uint64_t history_step_ns;
 };
 
-/* Replays a stream up to `until_ns` after the program's start. 0 or -ENOMEM. */
-int event_replay_run(
-	struct event_recording *r, uint32_t stream, uint64_t until_ns, struct event_replay *out);
+/* Where a replay ends: with the last event of a time after the program's start, or earlier, after
+ * so many events: several may have one time. */
+struct event_until {
+	uint64_t ns, events;
+};
+#define EVENT_UNTIL_NS(at) ((struct event_until){ (at), UINT64_MAX })
+/* Replays a stream. 0 or -ENOMEM. */
+int event_replay_run(struct event_recording *r, uint32_t stream, struct event_until until,
+	struct event_replay *out);
 void event_replay_free(struct event_replay *p);
 
 #endif

@@ -128,7 +128,7 @@ static int range_begin(
 	struct event_recording *r, uint32_t stream, uint64_t from_ns, struct snapshot *s)
 {
 	struct event_replay from = { 0 };
-	int rc = event_replay_run(r, stream, from_ns, &from);
+	int rc = event_replay_run(r, stream, EVENT_UNTIL_NS(from_ns), &from);
 
 	if (rc == 0)
 		range_fill(r, stream, &from, s);
@@ -209,14 +209,18 @@ static void snapshot_fill(
 }
 
 /* One image. Its end, for a file without one, is its last event. */
-static struct snapshot *image_snapshot(struct event_recording *r, uint32_t stream, uint64_t at_ns)
+static struct snapshot *image_snapshot(
+	struct event_recording *r, uint32_t stream, struct event_until at)
 {
 	const struct event_about *a = event_read_about(r, stream);
 	struct snapshot *s = malloc(sizeof(*s));
 	struct owner *o = calloc(1, sizeof(*o));
-	bool whole = at_ns == UINT64_MAX || (a->ended && at_ns >= a->ended_ns);
+	bool whole = at.events == UINT64_MAX &&
+		     (at.ns == UINT64_MAX || (a->ended && at.ns >= a->ended_ns));
 
-	if (!s || !o || event_replay_run(r, stream, whole ? UINT64_MAX : at_ns, &o->replay) != 0) {
+	if (whole)
+		at.ns = UINT64_MAX;
+	if (!s || !o || event_replay_run(r, stream, at, &o->replay) != 0) {
 		free(s);
 		free(o);
 		errno = ENOMEM;
@@ -238,9 +242,9 @@ static struct snapshot *image_snapshot(struct event_recording *r, uint32_t strea
 
 /* The same, with the range from `from_ns` (UINT64_MAX: none). */
 static struct snapshot *image_range(
-	struct event_recording *r, uint32_t stream, uint64_t from_ns, uint64_t at_ns)
+	struct event_recording *r, uint32_t stream, uint64_t from_ns, struct event_until at)
 {
-	struct snapshot *s = image_snapshot(r, stream, at_ns);
+	struct snapshot *s = image_snapshot(r, stream, at);
 
 	if (!s || from_ns == UINT64_MAX || range_begin(r, stream, from_ns, s) == 0)
 		return s;
@@ -284,7 +288,7 @@ static int children_add(struct event_recording *r, uint32_t shown, uint64_t from
 			continue;
 		if (!image_time(r, i, shown, from_ns, &from))
 			from = 0;
-		o->children[o->nchildren] = image_range(r, i, from, at);
+		o->children[o->nchildren] = image_range(r, i, from, EVENT_UNTIL_NS(at));
 		if (!o->children[o->nchildren])
 			return -ENOMEM;
 		o->nchildren++;
@@ -292,16 +296,17 @@ static int children_add(struct event_recording *r, uint32_t shown, uint64_t from
 	return 0;
 }
 
-struct snapshot *event_snapshot_range(struct event_recording *r, uint64_t from_ns, uint64_t at_ns)
+static struct snapshot *all_snapshot(
+	struct event_recording *r, uint64_t from_ns, struct event_until at)
 {
 	uint32_t shown = event_snapshot_stream(r);
-	struct snapshot *s = image_range(r, shown, from_ns, at_ns);
+	struct snapshot *s = image_range(r, shown, from_ns, at);
 	struct owner *o;
 
 	if (!s)
 		return NULL;
 	o = s->owner;
-	if (children_add(r, shown, from_ns, at_ns, o) != 0) {
+	if (children_add(r, shown, from_ns, at.ns, o) != 0) {
 		snapshot_unref(s);
 		errno = ENOMEM;
 		return NULL;
@@ -313,5 +318,17 @@ struct snapshot *event_snapshot_range(struct event_recording *r, uint64_t from_n
 
 struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns)
 {
-	return event_snapshot_range(r, UINT64_MAX, at_ns);
+	return all_snapshot(r, UINT64_MAX, EVENT_UNTIL_NS(at_ns));
+}
+
+struct snapshot *event_snapshot_range(struct event_recording *r, uint64_t from_ns, uint64_t at_ns)
+{
+	return all_snapshot(r, from_ns, EVENT_UNTIL_NS(at_ns));
+}
+
+struct snapshot *event_snapshot_peak(struct event_recording *r, const struct snapshot *s)
+{
+	const struct event_replay *p = &((const struct owner *)s->owner)->replay;
+
+	return all_snapshot(r, UINT64_MAX, (struct event_until){ p->peak_ns, p->peak_event });
 }

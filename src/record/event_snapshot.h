@@ -13,6 +13,9 @@
 struct snapshot *event_snapshot(struct event_recording *r, uint64_t at_ns);
 /* The same, and what happened since `from_ns`: SNAP_RANGE. */
 struct snapshot *event_snapshot_range(struct event_recording *r, uint64_t from_ns, uint64_t at_ns);
+/* The peak of an earlier one of these: after its last event, though others may have the same time.
+ */
+struct snapshot *event_snapshot_peak(struct event_recording *r, const struct snapshot *s);
 /* The snapshot frees its recording with itself. */
 void event_snapshot_keep(struct snapshot *s, struct event_recording *r);
 /* The stream of that image. */

@@ -36,7 +36,7 @@ static void timeline_make(const struct snapshot *s, struct timeline *t,
 /* All figures are of then. */
 static struct snapshot *peak_make(struct event_recording *r, struct snapshot *last)
 {
-	struct snapshot *then = event_snapshot(r, last->totals.peak_ns), *peak;
+	struct snapshot *then = event_snapshot_peak(r, last), *peak;
 
 	peak = then ? moment_peak_then(last, then) : NULL;
 	snapshot_unref(then);

@@ -250,7 +250,7 @@ TEST(replayed)
 				memcpy(at_peak, live, sizeof(live));
 			peak = all > peak ? all : peak;
 		}
-		CHECK_INT(event_replay_run(r, 0, ns, &p), 0);
+		CHECK_INT(event_replay_run(r, 0, EVENT_UNTIL_NS(ns), &p), 0);
 		CHECK_INT(p.live_bytes, all);
 		CHECK_INT(p.peak_bytes, peak);
 		for (uint32_t i = 0; i < 3; i++) {
