@@ -165,7 +165,7 @@ static bool is_at_peak(const struct snapshot *s)
 	return s->moment == SNAP_PEAK || !s->totals.has_at_peak;
 }
 
-/* Of a range there are only changes, which are no part of what is live. */
+/* A range has only changes, which are no part of what is live. */
 static bool has_trees(const struct snapshot *s)
 {
 	return s->moment != SNAP_RANGE;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Leak scans of stacks: what of them is dead, and what only looks like one."""
+"""Leak scans of stacks: which part is dead, and what only looks like a stack."""
 
 import os
 import re

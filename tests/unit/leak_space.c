@@ -217,7 +217,7 @@ static void nothing_visit(void *ctx, uint64_t addr, const uint64_t *words, size_
 {
 }
 
-/* While the process stands still, its descriptors are not looked at again for each mapping. */
+/* While the process stands still, its descriptors are not all checked for each mapping. */
 TEST(the_search_for_a_file_has_an_end)
 {
 	struct leak_map m = {

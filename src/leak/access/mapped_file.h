@@ -19,7 +19,7 @@
 
 /* Read at most: it may come from a disk while the process stands still. */
 #define LEAK_MAPPED_FILE_MAX (UINT64_C(256) << 20)
-/* Descriptors of the process that are looked at, in all: some 3 us each. */
+/* Descriptors of the process that are checked, in all: some 3 us each. */
 #define LEAK_DESCRIPTORS_MAX 8192u
 
 /* All 0: nothing was read so far. */

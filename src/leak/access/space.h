@@ -35,7 +35,7 @@ struct leak_space {
 	bool has_mem; /* `mem` is open: /proc/PID/mem */
 	int mem;
 	bool shared_seen; /* it has pages that it shares with other processes since a fork */
-	bool pinless; /* process_vm_readv is not to be had: all is read by `mem` */
+	bool pinless; /* process_vm_readv is not available: all is read by `mem` */
 	bool seekless; /* the kernel cannot seek the next populated page: each entry is read */
 	struct leak_pages_cache *pages; /* leak_space_freeze; NULL: nothing is cached */
 	const struct core *core; /* leak_space_open_core */
