@@ -224,7 +224,7 @@ class Pprof:
         if not location.get("line"):
             mapping = self.mappings[location["mapping_id"][0]]
             base = os.path.basename(self.string(mapping, "filename"))
-            return ["%s+0x%x" % (base, location["address"][0] + 1 - mapping["memory_start"][0])]
+            return ["%s+0x%x" % (base, location["address"][0] + 1 - mapping.get("memory_start", [0])[0])]
         return [self.string(self.functions[line["function_id"][0]], "name") for line in reversed(location["line"])]
 
     def sums(self, column):
