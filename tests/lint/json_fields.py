@@ -33,9 +33,9 @@ def classes():
 def of_report():
     """The fields of a report, which the schema describes."""
     own = names(WRITTEN, "src/export/allocators.c", "src/export/attached.c", "src/export/holders.c", "src/export/json.c",
-                "src/export/json_stack.c", "src/export/launch.c", "src/export/mapped.c", "src/export/marks.c",
+                "src/export/json_leaks.c", "src/export/json_stack.c", "src/export/launch.c", "src/export/mapped.c", "src/export/marks.c",
                 "src/export/memory.c", "src/export/sampled.c", "src/export/wrong_frees.c")
-    own |= names(r'\b(?:json_stack|stack_json|id_json)\(\s*w, "(\w+)"', "src/export/json.c", "src/export/wrong_frees.c")
+    own |= names(r'\b(?:json_stack|stack_json|id_json)\(\s*w, "(\w+)"', "src/export/json.c", "src/export/json_leaks.c", "src/export/wrong_frees.c")
     own |= names(r'\b(?:before|pauses)_put\(w, "(\w+)"', "src/export/attached.c")
     return own | names(PART, "src/model/map.c") | classes()
 
