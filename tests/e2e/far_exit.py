@@ -122,7 +122,7 @@ def images():
         viewer = subprocess.Popen([HEAPTOP, "--no-config", "unix:" + s.path, "-b", "-d", "0.1"], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, env=environment(), text=True)
         try:
-            check("/bin/sh" in viewer.stdout.readline(), "the first image")
+            check(any("/bin/sh" in line for line in viewer.stdout), "the first image")  # soon after it has begun
             s.process.stdin.write("\n")
             s.process.stdin.flush()
             check(any("leaks wait" in line for line in viewer.stdout), "the next image")
