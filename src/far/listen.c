@@ -3,6 +3,7 @@
 #include "src/far/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -40,6 +41,51 @@ static int bind_private(int fd, const struct sockaddr_un *a)
 	return rc;
 }
 
+/* Gives the socket its name, which nothing else may have. */
+static int name_move(const char *own, const char *path)
+{
+	struct stat st;
+
+	if (renameat2(AT_FDCWD, own, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno == EEXIST)
+		return -EADDRINUSE;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* The file system or the kernel does not know how. */
+	if (lstat(path, &st) == 0)
+		return -EADDRINUSE;
+	return rename(own, path) == 0 ? 0 : -errno;
+}
+
+/*
+ * Who sees the name can connect: the socket gets it when it listens already. Until then it has the
+ * name of this process behind it; where that is too long, it is bound to its name.
+ */
+static int bind_and_listen(int fd, const struct sockaddr_un *a)
+{
+	struct sockaddr_un own = *a;
+	size_t used = strlen(a->sun_path), room = sizeof(own.sun_path) - used;
+	bool is_apart = snprintf(own.sun_path + used, room, ".%d", (int)getpid()) < (int)room;
+	int rc;
+
+	if (!is_apart)
+		own = *a;
+	rc = bind_private(fd, &own);
+	if (rc == -EADDRINUSE && is_left_behind(&own) && unlink(own.sun_path) == 0)
+		rc = bind_private(fd, &own);
+	if (rc != 0)
+		return rc;
+	rc = listen(fd, BACKLOG) == 0 ? 0 : -errno;
+	if (rc == 0 && is_apart)
+		rc = name_move(own.sun_path, a->sun_path);
+	if (rc == -EADDRINUSE && is_left_behind(a) && unlink(a->sun_path) == 0)
+		rc = name_move(own.sun_path, a->sun_path);
+	if (rc != 0)
+		unlink(own.sun_path);
+	return rc;
+}
+
 static int unix_listen(struct far_listener *l, const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -53,13 +99,9 @@ static int unix_listen(struct far_listener *l, const char *path)
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
 		return -errno;
-	rc = bind_private(l->fd, &a);
-	if (rc == -EADDRINUSE && is_left_behind(&a) && unlink(path) == 0)
-		rc = bind_private(l->fd, &a);
+	rc = bind_and_listen(l->fd, &a);
 	if (rc == 0)
 		strcpy(l->path, path);
-	if (rc == 0 && listen(l->fd, BACKLOG) != 0)
-		rc = -errno;
 	return rc;
 }
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "src/far/channel.h"
@@ -359,6 +361,57 @@ TEST(listening)
 	close(pair[0]);
 }
 
+static int connect_to(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+
+	strcpy(a.sun_path, path);
+	rc = connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0 ? 0 : -errno;
+	close(fd);
+	return rc;
+}
+
+static const char *unnamed; /* not there before somebody listens */
+
+int __real_listen(int fd, int backlog);
+int __wrap_listen(int fd, int backlog);
+
+int __wrap_listen(int fd, int backlog)
+{
+	if (unnamed)
+		CHECK(access(unnamed, F_OK) != 0);
+	return __real_listen(fd, backlog);
+}
+
+/* Who sees the name of a socket can connect to it. */
+TEST(a_name_is_there_when_somebody_listens)
+{
+	char folder[] = "/tmp/heaptop-far-wire-XXXXXX", path[64], more[128];
+	struct far_listener l, other;
+
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	snprintf(more, sizeof(more), "%s/%0*d", folder, (int)(104 - strlen(folder)), 0);
+	unnamed = path;
+	CHECK_INT(far_listen_unix(&l, path), 0);
+	unnamed = NULL;
+	CHECK_INT(connect_to(path), 0);
+	CHECK_INT(far_listen_unix(&other, path), -EADDRINUSE);
+	CHECK_INT(connect_to(path), 0);
+	far_listen_close(&l);
+	CHECK_INT(far_listen_unix(&l, path), 0);
+	close(l.fd); /* as by a killed agent */
+	CHECK_INT(connect_to(path), -ECONNREFUSED);
+	CHECK_INT(far_listen_unix(&l, path), 0);
+	CHECK_INT(connect_to(path), 0);
+	far_listen_close(&l);
+	CHECK_INT(far_listen_unix(&l, more), 0); /* there is no room behind it */
+	CHECK_INT(connect_to(more), 0);
+	far_listen_close(&l);
+	CHECK_INT(rmdir(folder), 0); /* nothing else is left */
+}
+
 /* ---- places ---- */
 
 static int parse(const char *text, struct far_place *out)
@@ -422,6 +475,7 @@ int main(void)
 	RUN(process);
 	RUN(rows);
 	RUN(listening);
+	RUN(a_name_is_there_when_somebody_listens);
 	RUN(places);
 	RUN(places_refused);
 	return check_end();

@@ -13,6 +13,8 @@ $(B)/tests/unit/leak_killed: private LDFLAGS_ALL += -Wl,--wrap=process_vm_readv,
 $(B)/tests/unit/session: private LDFLAGS_ALL += -Wl,--wrap=process_figures_read
 # A program that calls exec while a viewer is about to open its segment.
 $(B)/tests/unit/run: private LDFLAGS_ALL += -Wl,--wrap=target_find_within
+# Sees what is there when somebody listens.
+$(B)/tests/unit/far_wire: private LDFLAGS_ALL += -Wl,--wrap=listen
 # Counts what it reads.
 $(B)/tests/unit/leak_heap_walk: private LDFLAGS_ALL += -Wl,--wrap=pread
 # A viewer that dies before or after any step of these.
