@@ -39,8 +39,9 @@ int at_peak_read(struct read_segment *s, uint32_t epoch, uint32_t at, uint32_t n
 	return rc;
 }
 
-/* A total above the last epoch's is a maximum that has not ended: the peak is now. */
-void read_at_peak_choose(struct read_site *sites, size_t count)
+/* A total above the last epoch's is a maximum that has not ended: the peak is now. But the counters
+ * are not read at one instant, and their sum may be above what the program ever had. */
+void read_at_peak_choose(struct read_site *sites, size_t count, uint64_t peak_bytes)
 {
 	uint64_t now = 0, saved = 0;
 
@@ -48,7 +49,7 @@ void read_at_peak_choose(struct read_site *sites, size_t count)
 		now += sites[i].live_bytes;
 		saved += sites[i].at_peak_bytes;
 	}
-	for (size_t i = 0; i < count && now > saved; i++) {
+	for (size_t i = 0; i < count && now > saved && peak_bytes > saved; i++) {
 		uint64_t blocks = sites[i].allocs - sites[i].frees;
 
 		sites[i].at_peak_bytes = sites[i].live_bytes;

@@ -189,9 +189,10 @@ struct read_site {
  * pass over all counters, whatever the window.
  */
 ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out, uint32_t count);
-/* Turns at_peak_* of all sites of a program into what was live at its peak, which may be now. Exact
- * if one thread counted; otherwise see shm/counter_peak.h. */
-void read_at_peak_choose(struct read_site *sites, size_t count);
+/* Turns at_peak_* of all sites of a program into what was live at its peak of `peak_bytes` (of
+ * read_totals, called before the sites were read), which may be now. Exact if one thread counted;
+ * otherwise see shm/counter_peak.h. */
+void read_at_peak_choose(struct read_site *sites, size_t count, uint64_t peak_bytes);
 /* A site's node, for read_stack, and flags (HT_SITE_*), alone. 0, -EINVAL or -EIO. */
 int read_site_node(struct read_segment *s, uint32_t site, uint32_t *node, uint32_t *flags);
 /* The histograms of a site, all buckets. 0, -EINVAL for a malformed chain of counters, -EIO. */

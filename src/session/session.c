@@ -544,7 +544,7 @@ static int account_read(struct session *s)
 	int rc = read_totals(s->segment, &s->totals);
 
 	if (rc == 0)
-		rc = site_table_load(&s->sites, s->segment, s->totals.sites);
+		rc = site_table_load(&s->sites, s->segment, &s->totals);
 	if (rc != 0)
 		return rc;
 	sites_register(s);

@@ -19,15 +19,16 @@ static int room_make(struct site_table *t, uint32_t used)
 	return t->room ? 0 : -ENOMEM;
 }
 
-int site_table_load(struct site_table *t, struct read_segment *segment, uint32_t used)
+int site_table_load(
+	struct site_table *t, struct read_segment *segment, const struct read_totals *totals)
 {
-	int rc = used > t->room ? room_make(t, used) : 0;
-	ssize_t got = rc ? rc : read_sites(segment, 0, t->read, used);
+	int rc = totals->sites > t->room ? room_make(t, totals->sites) : 0;
+	ssize_t got = rc ? rc : read_sites(segment, 0, t->read, totals->sites);
 
 	if (got < 0)
 		return (int)got;
 	t->count = (uint32_t)got;
-	read_at_peak_choose(t->read, t->count);
+	read_at_peak_choose(t->read, t->count, totals->peak_bytes);
 	return 0;
 }
 

@@ -13,8 +13,9 @@ struct site_table {
 	uint32_t room, count;
 };
 
-/* Reads the first `used` sites. 0 or -errno. */
-int site_table_load(struct site_table *t, struct read_segment *segment, uint32_t used);
+/* Reads the sites that `totals`, read before, has. 0 or -errno. */
+int site_table_load(
+	struct site_table *t, struct read_segment *segment, const struct read_totals *totals);
 void site_table_free(struct site_table *t);
 
 #endif
