@@ -317,7 +317,8 @@ static int deep_visit(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* The names for it are those that our hooks have found; the loader binds no other call past us. */
+/* What is patched are the definitions that come after our hooks: those that such a library finds.
+ */
 static void deep_patch(void)
 {
 	uint64_t signals = signals_block();

@@ -300,7 +300,7 @@ static void finish(struct leak_pass *s)
 	if (s->request->hold && s->rc == 0)
 		leak_access_hold(&s->access, s->request->hold);
 	s->rc = leak_access_release(&s->access, s->rc);
-	if (s->rc == 0) /* not for want of the program */
+	if (s->rc == 0) /* a program that has ended is another reason, given there */
 		s->rc = read_check(s);
 	s->out->access.stop_ns += s->table.stop_ns;
 	leak_live_table_free(&s->table);

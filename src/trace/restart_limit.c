@@ -91,8 +91,8 @@ void restart_limit_note(struct trace_thread *t)
 	t->call.has_limit = limit_of(t, &ns, &result) && sleeps_read(t->tid, &t->call.sleeps);
 }
 
-/* Whether it has been in that call since it was let go on: at the same place, and it has slept
- * there, and then to stop. */
+/* Whether it is still in the call with which it was let go on: it is at the same place, and has
+ * slept twice since, in the call and to stop. */
 static bool is_still(const struct waiting *w, const struct trace_thread *t)
 {
 	return w->tid == t->tid && t->call.sleeps == w->sleeps + 2 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Time limits of system calls that are restarted (restart.h). A restarted call has its whole limit
- * again, so a program that is stopped more often than that would wait for ever. So it is remembered
- * since when a thread has been in the same call. For a thread that stops a process.
+ * again, so a program that is stopped more often than that would wait for ever. So a table
+ * remembers when each thread was first let go on with its call. For a thread that stops a process.
  */
 #ifndef SRC_TRACE_RESTART_LIMIT_H
 #define SRC_TRACE_RESTART_LIMIT_H

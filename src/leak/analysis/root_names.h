@@ -16,8 +16,7 @@ struct leak_thread_places {
 	int tid;
 	uint64_t stack, data; /* its stack pointer and thread pointer */
 	struct leak_range tls; /* leak_tls_of */
-	struct leak_range
-		below; /* the dead part of its stack, in a mapping without a guard; or 0 */
+	struct leak_range below; /* dead part of a stack whose mapping has no guard; or 0 */
 	struct user_regs_struct regs; /* valid if `stack` is */
 	/* The live part of the stack from `stack` on, or its beginning, as the roots had it: zeros
 	 * where these did not read. NULL: it is no root, or out of memory. */
