@@ -18,6 +18,7 @@
 #include "src/run/forebears.h"
 #include "src/target/prepare.h"
 #include "src/target/target.h"
+#include "src/util/clock.h"
 
 /* File times come from a clock that advances every 1 to 10 ms. */
 #define FILE_TICK_NS UINT64_C(20000000)
@@ -63,6 +64,8 @@ struct process_tree {
 	char directory[256];
 	bool changed;
 	bool unfinished; /* a segment is being made: its end does not change the directory */
+	bool awaits_ends; /* this look counts the processes that are certain to end */
+	size_t ending; /* those */
 	struct leak_object_store *leak_store;
 	struct forebears forebears; /* what its running processes may still need */
 };
@@ -409,6 +412,8 @@ static int segment_found(void *ctx, const struct target_segment *t)
 	if (ours) {
 		forebears_note(&w->forebears, t);
 		launch_processes_note(w->launch, t);
+		w->ending += w->awaits_ends && t->state == TARGET_RUNNING &&
+			     target_is_ending(t->process);
 	}
 	if (forebears_holds(&w->forebears, t->path))
 		return 0;
@@ -497,10 +502,23 @@ static int member_order(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
+/* Workers are often killed by their parent's end (PR_SET_PDEATHSIG), and are still dying when we
+ * learn of that end. */
 void process_tree_poll_last(struct process_tree *w)
 {
-	w->directory_time = (struct timespec){ 0 };
-	process_tree_poll(w);
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	uint64_t begin = clock_monotonic_ns();
+
+	w->awaits_ends = true;
+	for (;;) {
+		w->directory_time = (struct timespec){ 0 };
+		w->ending = 0;
+		process_tree_poll(w);
+		if (w->ending == 0 || clock_monotonic_ns() - begin > PROCESS_TREE_ENDING_NS)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	w->awaits_ends = false;
 }
 
 /* One that is unseen becomes seen if `sites` are wanted. */

@@ -15,6 +15,10 @@ struct process_tree;
  * descriptors until then. */
 #define PROCESS_TREE_MEMBERS_MAX 64u
 
+/* How long process_tree_poll_last waits for processes that are certain to end, on a busy machine.
+ */
+#define PROCESS_TREE_ENDING_NS UINT64_C(30000000000)
+
 struct leak_object_store;
 
 struct process_tree_options {
@@ -60,7 +64,8 @@ int process_tree_follow(struct process_tree *w, const char *path, char *message)
 /* Searches for new images and children, and removes the segments of those that ended. True:
  * process_tree_session changed. */
 bool process_tree_poll(struct process_tree *w);
-/* The same even if the directory has not changed: a process's end does not change it. */
+/* The same even if the directory has not changed: a process's end does not change it. Waits for
+ * processes that are certain to end, up to PROCESS_TREE_ENDING_NS. */
 void process_tree_poll_last(struct process_tree *w);
 /* The number of children and images that ended and were not kept, for lack of room. */
 size_t process_tree_left_out(const struct process_tree *w);

@@ -17,10 +17,8 @@
 #define END_TIMEOUT_NS UINT64_C(3000000000)
 /* for one that was hung up, since heaptop itself must be gone within a second, */
 #define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
-/* for its children, which were hung up with it and may still have work to do, */
+/* and for its children, which were hung up with it and may still have work to do. */
 #define FAMILY_TIMEOUT_NS UINT64_C(1000000000)
-/* and for a process that is certain to end, on a busy machine. */
-#define ENDING_TIMEOUT_NS UINT64_C(30000000000)
 
 void run_end(struct run *r)
 {
@@ -64,7 +62,7 @@ static void end_await(struct run *r)
 		poll(fds, (nfds_t)n, 100);
 		run_ready(r, run_session(r));
 		if (!r->ended && target_is_ending(r->child.pid))
-			wait = ENDING_TIMEOUT_NS;
+			wait = PROCESS_TREE_ENDING_NS;
 	}
 }
 
@@ -85,7 +83,7 @@ static bool family_is_ending(struct run *r, uint64_t begin)
 	uint64_t waited = clock_monotonic_ns() - begin;
 
 	return left.running > 0 &&
-	       waited < (left.ending > 0 ? ENDING_TIMEOUT_NS : FAMILY_TIMEOUT_NS);
+	       waited < (left.ending > 0 ? PROCESS_TREE_ENDING_NS : FAMILY_TIMEOUT_NS);
 }
 
 /* Waits for children that were hung up with the program. The first segment stays meanwhile: a child

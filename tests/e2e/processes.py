@@ -3,6 +3,7 @@
 """The list of processes on real ones: who is in it, what going over to another shows, and that the
 program which was left for a while is shown exactly when the screen comes back."""
 
+import ctypes
 import json
 import os
 import re
@@ -415,6 +416,55 @@ def daemon():
     finally:
         os.kill(pid, signal.SIGKILL)
     wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
+
+
+class HeldAtItsEnd:
+    """A process that begins to end, but does not until it is released (PTRACE_O_TRACEEXIT)."""
+
+    SEIZE, CONT, TRACEEXIT, WALL = 0x4206, 7, 0x40, 0x40000000
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.call = ctypes.CDLL(None, use_errno=True).ptrace
+        self.call.argtypes = [ctypes.c_long] * 4
+        check_equal(self.call(self.SEIZE, pid, 0, self.TRACEEXIT), 0, "ptrace: errno %d" % ctypes.get_errno())
+
+    def wait(self):
+        check(os.WIFSTOPPED(os.waitpid(self.pid, self.WALL)[1]), "the worker stops in its end")
+
+    def release(self):
+        self.call(self.CONT, self.pid, 0, 0)
+        os.waitpid(self.pid, self.WALL)
+
+
+def sleeps(process):
+    """How often it has gone to sleep so far."""
+    with open("/proc/%d/status" % process.pid, encoding="ascii") as f:
+        return int((re.search(r"\nvoluntary_ctxt_switches:\s(\d+)", f.read()) or [0, 0])[1])
+
+
+@case("workers that their parent's end kills are waited for, and leave nothing")
+def workers():
+    for options in (["--report", "--format", "json", "-o", path_of("out")], ["--record", path_of("workers.rec")]):
+        viewer = subprocess.Popen([HEAPTOP, "-d", "0.1", *options, "--", target("asked")], env=environment(),
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pid = int(viewer.stdout.readline())
+        viewer.stdin.write(b"fork 1\n")
+        viewer.stdin.flush()
+        check_equal(viewer.stdout.readline(), b"done\n", "fork")
+        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
+            worker = HeldAtItsEnd(int(f.read()))
+        viewer.stdin.close()
+        worker.wait()
+        wait_for(lambda: not os.path.exists("/proc/%d" % pid), "the program's end")
+        slept = sleeps(viewer)
+        wait_for(lambda: viewer.poll() is not None or sleeps(viewer) > slept + 20, "the viewer's last look")
+        worker.release()
+        check_equal(viewer.wait(60), 0, viewer.stderr.read())
+        check_equal(segment_files(), [], "what is left")
+    done = run([HEAPTOP, "-r", path_of("workers.rec"), "--format", "json"], env=environment())
+    for rep in (json.loads(text_of("out")), json.loads(done.stdout)):
+        check_equal([c["process"]["state"] for c in rep["children"]], ["gone"], "the worker in the report")
 
 
 @case("filter and grouping of a report are those of the children's parts, too")

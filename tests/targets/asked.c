@@ -95,6 +95,7 @@ static void asked_fork(int n)
 	for (int i = 0; i < n; i++) {
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 			asked_keep(1);
 			if (write(done[1], "", 1) != 1)
 				_exit(1);
