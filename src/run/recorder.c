@@ -38,7 +38,9 @@ struct recorder {
 	struct stream stream[STREAMS_MAX];
 	size_t streams;
 	size_t images; /* in the file */
-	uint64_t first_ns, last_ns; /* uptimes of the program in the first and the last tick */
+	uint64_t last_ns; /* uptime of the newest image in its last tick */
+	uint64_t from_ns, to_ns; /* clock_monotonic_ns at the first and the last tick: an uptime
+				    begins anew with exec */
 	const struct session *leaks_of;
 	const struct snap_leaks *leaks;
 	char trouble[RECORDING_MESSAGE_MAX];
@@ -164,11 +166,13 @@ static bool has_begun(const struct snapshot *now)
 
 /*
  * A child that has just forked may only be about to call exec, and its image before that is worth
- * nothing: it is written with its second tick, or when it has ended.
+ * nothing: it is written with its second tick, or when it has ended. One that seems killed may have
+ * called exec and ended since the tree was polled: the next poll tells.
  */
 static bool is_worth_writing(const struct visit *v, struct stream *s)
 {
-	return s->ticks++ > 0 || s->final || v->closing || (!s->last->forked && has_begun(s->last));
+	return s->ticks++ > 0 || v->closing || (s->final && s->last->state == SNAP_EXITED) ||
+	       (!s->last->forked && has_begun(s->last));
 }
 
 /* The scan of a process at its end may become known after its last tick. */
@@ -189,7 +193,7 @@ static void member_write(void *ctx, struct session *m)
 
 	if (v->children != (session_identity(m)->pid != v->pid))
 		return;
-	if (s && s->final) {
+	if (s && s->final && s->begun) {
 		scan_take(v, s, m);
 		member_end(v, s, m);
 		return;
@@ -200,8 +204,9 @@ static void member_write(void *ctx, struct session *m)
 	if (!s)
 		return;
 	s->final = !session_alive(m);
-	if (is_worth_writing(v, s))
-		stream_write(v->recorder, s);
+	if (!is_worth_writing(v, s))
+		return;
+	stream_write(v->recorder, s);
 	if (s->final)
 		member_end(v, s, m);
 }
@@ -229,14 +234,17 @@ static void streams_sweep(struct recorder *r)
 static void main_write(struct recorder *r, struct snapshot *now)
 {
 	struct stream *s = stream_note(r, now);
+	uint64_t at_ns = clock_monotonic_ns();
 
-	if (r->images == 0)
-		r->first_ns = now->uptime_ns;
+	if (r->from_ns == 0)
+		r->from_ns = r->to_ns = at_ns;
 	if (!s)
 		return;
 	stream_write(r, s);
-	if (!r->trouble[0])
+	if (!r->trouble[0]) {
 		r->last_ns = now->uptime_ns;
+		r->to_ns = at_ns;
+	}
 }
 
 /* The first image in a file is what was launched, and a process's newest one is its last in the
@@ -339,7 +347,7 @@ static void result_print(const struct recorder *r, size_t left_out, uint64_t tic
 		snprintf(thin, sizeof(thin), " (--record-rate left out %" PRIu64 " refreshes)",
 			ticks_left_out);
 	fprintf(stderr, "heaptop: recorded %s%s in %s, %s%s; to see it: heaptop -r %s\n",
-		units_duration(span, r->last_ns - r->first_ns), more, r->path,
+		units_duration(span, r->to_ns - r->from_ns), more, r->path,
 		units_bytes(size, (uint64_t)st.st_size), thin, r->path);
 }
 

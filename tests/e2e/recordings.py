@@ -9,6 +9,7 @@ import re
 import resource
 import signal
 import subprocess
+import time
 
 from proving import (HEAPTOP, LIBRARY, case, check, check_consistent, check_equal, environment,
                      kill_hard, run, run_cases, scratch, segment_files, target, wait_for)
@@ -180,6 +181,7 @@ def marks_of_others():
     other = next(c for c in rep["children"] if str(c["process"]["pid"]) == child)
     check_equal([m["name"] for m in other["marks"]], ["early"], "the child's marks")
     check(other["time"]["uptime_ns"] > other["marks"][0]["ns"], "the child is shown at its own mark")
+    check_equal(segment_files(), [], "what is left")
 
 
 def mapped(rep):
@@ -310,7 +312,25 @@ def children():
     check_equal(kept(rep), 5, "blocks of the program")
     found = sorted(kept(c) for c in rep["children"] if os.path.basename(c["process"]["exe"]) == "asked")
     check_equal(found, [30, 70], "blocks of its children")
+    check_equal([c for c in rep["children"] if c["process"]["forked"] and c["process"]["state"] == "gone"], [],
+                "what children were between fork and exec")
     check_equal(segment_files(), [], "what is left")
+
+
+@case("the time that was recorded goes on through exec")
+def span():
+    fresh()
+    process = subprocess.Popen([HEAPTOP, "-d", "0.1", "--record", FILE, "--", "sh", "-c",
+                                "read line; exec " + target("asked")], env=env(), stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_for(lambda: read_status().returncode == 0, "the shell in the file")
+    begin = time.monotonic()
+    wait_for(lambda: time.monotonic() > begin + 0.3, "a time that the second image alone does not take")
+    said = process.communicate(b"go\n", timeout=60)[1]
+    check_equal(process.returncode, 0, "status")
+    found = re.search(rb"recorded ([\d.]+)(ms|s) of", said)
+    check(found, said)
+    check(float(found[1]) * (1 if found[2] == b"s" else 0.001) >= 0.3, said)
 
 
 @case("a service records the programs that ask for it, from outside")
