@@ -75,7 +75,11 @@ def one_table_goes_into_a_file(folder):
     return why or ("" if len(heads) == 1 else "1 table wanted: " + text)
 
 
-WAITING = "import measure, signal; print(measure.segments, measure.scratch, flush=True); signal.pause()"
+# Python runs a handler between two instructions: a signal that comes just before pause would not end it.
+WAITING = """import measure, time
+print(measure.segments, measure.scratch, flush=True)
+while True:
+    time.sleep(0.05)"""
 
 
 def nothing_stays_when_it_is_ended(_):
