@@ -72,6 +72,26 @@ static void groups_print(size_t wanted, FILE *out)
 	}
 }
 
+/* A single option, and the group where its neighbours are. False: there is none of this name. */
+static bool option_print(const char *name, FILE *out)
+{
+	size_t now = 0;
+
+	name += strspn(name, "-");
+	for (const struct option_row *r = option_table; r->name; r++) {
+		size_t begins = group_at(r);
+
+		now = begins < GROUPS ? begins : now;
+		if (!r->help || strcmp(r->name, name) != 0)
+			continue;
+		help_row(r, out);
+		fprintf(out, "\nWith it: heaptop --help %s (%s); all about it: man heaptop\n",
+			groups[now].word, groups[now].heading);
+		return true;
+	}
+	return false;
+}
+
 static void usage_print(FILE *out)
 {
 	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
@@ -117,7 +137,8 @@ void option_help_print(const char *word, FILE *out)
 			return;
 		}
 	if (!word || strcmp(word, "all") != 0) {
-		summary_print(out);
+		if (!word || !option_print(word, out))
+			summary_print(out);
 		return;
 	}
 	usage_print(out);

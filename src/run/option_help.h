@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include "src/run/option_values.h"
 
-/* --help, and the word behind it: "all", a group ("leaks"), or anything else, or NULL, for a
- * summary.
- */
+/* --help, and the word behind it: "all", a group ("leaks"), an option ("record"), or anything else,
+ * or NULL, for a summary. */
 void option_help_print(const char *word, FILE *out);
 /* "-s help": the columns. */
 void option_help_columns(FILE *out);

@@ -70,9 +70,22 @@ TEST(help_comes_in_groups)
 	CHECK_STR(PARSE("--help", "./app").out, p.out);
 }
 
+TEST(help_of_one_option)
+{
+	struct parsed p = PARSE("--help", "record-limit");
+
+	CHECK_INT(help_options(p.out), 1);
+	CHECK(strstr(p.out, "--record-limit ") && strstr(p.out, "\nWith it: heaptop --help past "));
+	p = PARSE("--help", "--fail-on");
+	CHECK(strstr(p.out, "--fail-on ") && strstr(p.out, "\nWith it: heaptop --help report "));
+	/* A group's name asks for the group. */
+	CHECK(help_options(PARSE("--help", "report").out) > 5);
+}
+
 int main(void)
 {
 	RUN(help_lists_what_works);
 	RUN(help_comes_in_groups);
+	RUN(help_of_one_option);
 	return check_end();
 }
