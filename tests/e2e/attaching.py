@@ -21,6 +21,9 @@ from deadline import stat
 from proving import (HEAPTOP, LIBRARY, TARGETS, case, check, check_equal, environment, frames_of, need, run, run_cases,
                      scratch, segment_files, segments, sites_named, target, total, wait_for)
 
+# Names are looked for on the whole machine.
+NAMED, ENDED = ("heaptop-%s-%d" % (what, os.getpid()) for what in ("named", "ended"))
+
 
 class Asked:
     """The program, by itself, perhaps under another name. It answers what it is asked."""
@@ -373,13 +376,13 @@ def copy_of(name, program="asked"):
 
 @case("a program is named, several of one name are listed, and one that does not exist is waited for")
 def named():
-    path = copy_of("heaptop-e2e-named")
-    done = run([HEAPTOP, "-b", "-a", "heaptop-e2e-named"])
+    path = copy_of(NAMED)
+    done = run([HEAPTOP, "-b", "-a", NAMED])
     check_equal(done.returncode, 125, "status")
-    check(b"no process is called heaptop-e2e-named" in done.stderr and b"--wait" in done.stderr, done.stderr)
-    waiting = viewer("-b", "-n", "1", "--wait", "heaptop-e2e-named")
+    check(b"no process is called " + NAMED.encode() in done.stderr and b"--wait" in done.stderr, done.stderr)
+    waiting = viewer("-b", "-n", "1", "--wait", NAMED)
     line = waiting.stderr.readline()
-    check(b"waiting for a process called heaptop-e2e-named" in line, line)
+    check(b"waiting for a process called " + NAMED.encode() in line, line)
     one = Asked(path)
     status, out, err = finish(waiting, one)
     check_equal(status, 0, err)
@@ -387,9 +390,9 @@ def named():
     status, out, err = finish(viewer("-b", "-n", "1", "-a", path), one)
     check("pid %d" % one.pid in out, out + err)
     two = Asked(path)
-    done = run([HEAPTOP, "-b", "-a", "heaptop-e2e-named"])
+    done = run([HEAPTOP, "-b", "-a", NAMED])
     check_equal(done.returncode, 125, "status")
-    check(b"2 processes are called heaptop-e2e-named" in done.stderr, done.stderr)
+    check(b"2 processes are called " + NAMED.encode() in done.stderr, done.stderr)
     check(all(b"%d" % p.pid in done.stderr for p in (one, two)), done.stderr)
     check_left(one, two)
     one.end()
@@ -398,22 +401,22 @@ def named():
 
 @case("recordings are ended by name")
 def ended_by_name():
-    path = copy_of("heaptop-e2e-ended")
+    path = copy_of(ENDED)
     programs = one, two, three = Asked(path), Asked(path), Asked(path)
-    done = run([HEAPTOP, "--detach", "heaptop-e2e-ended"])
+    done = run([HEAPTOP, "--detach", ENDED])
     check_equal((done.returncode, done.stdout), (125, b""), "status and output")
     check(b"is recorded, of 3 that run" in done.stderr, done.stderr)
     for program in (one, two):
         attach(program)
-    said = detach("heaptop-e2e-ended")
+    said = detach(ENDED)
     for program in (one, two):
         check("detached from process %d: " % program.pid in said, said)
     check(str(three.pid) not in said and not three.maps("libheaptop"), said)
     check_left(*programs)
     for program in programs:
         program.end()
-    done = run([HEAPTOP, "--detach", "heaptop-e2e-ended"])
-    check(done.returncode == 125 and b"no process is called heaptop-e2e-ended" in done.stderr, done.stderr)
+    done = run([HEAPTOP, "--detach", ENDED])
+    check(done.returncode == 125 and b"no process is called " + ENDED.encode() in done.stderr, done.stderr)
 
 
 @case("two viewers that attach at the same time take turns")
