@@ -29,7 +29,7 @@ struct stream {
 	bool ended; /* its end is in the file, */
 	unsigned waited; /* which waited for names for this number of ticks */
 	unsigned ticks;
-	bool seen; /* in this tick */
+	bool seen; /* the tree has the image */
 };
 
 struct recorder {
@@ -113,7 +113,6 @@ static struct stream *stream_note(struct recorder *r, struct snapshot *now)
 	snapshot_ref(now);
 	snapshot_unref(s->last);
 	s->last = now;
-	s->seen = true;
 	return s;
 }
 
@@ -151,7 +150,6 @@ struct visit {
 /* The stream's end, once its names are known, or were waited for long enough. */
 static void member_end(const struct visit *v, struct stream *s, struct session *m)
 {
-	s->seen = true;
 	if (v->closing || s->ended)
 		return;
 	if (session_names_finish(m, 0) == 0 || s->waited++ > NAMES_TICKS)
@@ -218,9 +216,22 @@ static bool is_written(void *ctx, struct session *m)
 	return s && s->ended;
 }
 
-/* Ends the streams of images that the tree has dropped. */
-static void streams_sweep(struct recorder *r)
+static void stream_see(void *ctx, struct session *m)
 {
+	struct stream *s = stream_of(ctx, m);
+
+	if (s)
+		s->seen = true;
+}
+
+/* Ends the streams of images that the tree has dropped: before others are noted, so that each of
+ * those has room. */
+static void streams_sweep(struct recorder *r, struct process_tree *w)
+{
+	for (size_t i = 0; i < r->streams; i++)
+		r->stream[i].seen = false;
+	process_tree_members(w, stream_see, r);
+	stream_see(r, process_tree_session(w));
 	for (size_t i = r->streams; i-- > 0;) {
 		struct stream *s = &r->stream[i];
 
@@ -269,12 +280,9 @@ void recorder_tick(struct recorder *r, struct process_tree *w, struct snapshot *
 		streams_free(r);
 		return;
 	}
-	for (size_t i = 0; i < r->streams; i++)
-		r->stream[i].seen = false;
+	streams_sweep(r, w);
 	all_write(r, w, now, &v);
 	process_tree_release(w, is_written, r);
-	if (now)
-		streams_sweep(r);
 }
 
 void recorder_leaks(struct recorder *r, const struct session *of, const struct snap_leaks *leaks)
@@ -320,6 +328,7 @@ static void last_ticks_write(struct recorder *r, struct process_tree *w, uint64_
 
 	process_tree_poll_last(w);
 	process_tree_left_out_notice(w);
+	streams_sweep(r, w);
 	now = session_tick(process_tree_session(w));
 	all_write(r, w, now, &v);
 	snapshot_unref(now);

@@ -317,6 +317,25 @@ def children():
     check_equal(segment_files(), [], "what is left")
 
 
+@case("each of many children that come and go is in the file, or said to be left out")
+def storm():
+    fresh()
+    children = 300
+    process = subprocess.Popen([HEAPTOP, "-d", "0.5", "--record", FILE, "--", "sh", "-c",
+                                "while read line; do (:); done; :"], env=env(), stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for _ in range(children):  # some 60 a refresh: nearly as many as are kept at a time
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+        time.sleep(0.007)
+    said = process.communicate(timeout=60)[1]
+    check_equal(process.returncode, 0, "status")
+    found = re.search(rb" of (\d+) process images(?: \((\d+) more left out\))? in", said)
+    check(found, said)
+    check_equal(int(found[1]) + int(found[2] or 0), 1 + children, said)
+    check_equal(segment_files(), [], "what is left")
+
+
 @case("the time that was recorded goes on through exec")
 def span():
     fresh()
