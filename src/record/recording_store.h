@@ -28,6 +28,7 @@ struct recording_stream {
 	uint64_t names_ns; /* when names were last written */
 	unsigned names_rounds;
 	uint32_t turn; /* of the allowance */
+	uint64_t step_ns; /* added to its times for the allowance; may wrap around */
 };
 
 #define RECORDING_PACES 64u
@@ -50,6 +51,7 @@ struct recording_writer {
 	unsigned paces;
 	uint64_t written;
 	struct allowance allowance;
+	uint64_t taken_ns; /* clock_monotonic_ns when it was last asked */
 	uint64_t left_out; /* ticks */
 };
 

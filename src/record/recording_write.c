@@ -320,12 +320,27 @@ static bool tick_matters(const struct recording_stream *s, const struct snapshot
 	       (snap->leaks && snap->leaks->at_ns + 1 != s->leaks_ns);
 }
 
+/*
+ * The time of a tick on a clock that all streams share. Images that started before and after the
+ * system's clock was set disagree by that step, so a further one goes on from the others' time.
+ */
+static uint64_t allowance_time(
+	struct recording_writer *w, struct recording_stream *s, const struct snapshot *snap)
+{
+	uint64_t ns = snap->start_realtime_ns + snap->uptime_ns, at = w->allowance.at_ns;
+	uint64_t now = clock_monotonic_ns();
+
+	if (s->turn == 0 && at != 0)
+		s->step_ns = at + (now - w->taken_ns) - ns;
+	w->taken_ns = now;
+	return ns + s->step_ns;
+}
+
 static bool tick_is_due(
 	struct recording_writer *w, struct recording_stream *s, const struct snapshot *snap)
 {
-	uint64_t now_ns = snap->start_realtime_ns + snap->uptime_ns;
-
-	return allowance_take(&w->allowance, now_ns, &s->turn) || tick_matters(s, snap);
+	return allowance_take(&w->allowance, allowance_time(w, s, snap), &s->turn) ||
+	       tick_matters(s, snap);
 }
 
 int recording_add(struct recording_writer *w, const struct snapshot *snap)

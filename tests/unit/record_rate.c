@@ -194,6 +194,40 @@ TEST(streams_take_turns)
 	program_free(&small);
 }
 
+/* Images that started before and after a step of the clock: what they write together. */
+static void stepped_check(int64_t step_ns)
+{
+	uint64_t hourly = tick_bytes() * 1200, begin = 0;
+	struct recording_writer *w = create_hourly(hourly);
+	struct program a, b;
+
+	program_init(&a, 7, SITES);
+	program_init(&b, 8, SITES);
+	b.head.start_realtime_ns += (uint64_t)step_ns;
+	for (unsigned i = 0; i < 300; i++) {
+		if (i == 200)
+			begin = file_size(path);
+		program_tick(&a, S_NS, 95);
+		program_tick(&b, S_NS, 95);
+		add(w, &a);
+		add(w, &b);
+	}
+	/* The rate holds in the last 100 s, and is used. */
+	CHECK(recording_left_out(w) < 590);
+	CHECK(file_size(path) - begin < hourly / 36 * 3 / 2);
+	CHECK_INT(recording_close(w), 0);
+	program_free(&a);
+	program_free(&b);
+}
+
+TEST(a_step_of_the_clock_brings_nothing)
+{
+	stepped_check(0);
+	stepped_check(5 * (int64_t)S_NS);
+	stepped_check(3600 * (int64_t)S_NS);
+	stepped_check(-3600 * (int64_t)S_NS);
+}
+
 TEST(allowances)
 {
 	struct allowance a;
@@ -222,6 +256,7 @@ int main(void)
 	RUN(ten_seconds_are_the_longest_gap);
 	RUN(marks_and_the_end_are_never_left_out);
 	RUN(streams_take_turns);
+	RUN(a_step_of_the_clock_brings_nothing);
 	RUN(allowances);
 	folder_remove();
 	return check_end();
