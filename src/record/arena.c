@@ -7,16 +7,26 @@
 #include <string.h>
 #include "src/util/text.h"
 
-#define CHUNK_BYTES ((size_t)64 << 10)
+/* Each chunk is twice the one before: a recording of a build has thousands of arenas, and most hold
+ * a few hundred bytes. */
+#define CHUNK_LEAST ((size_t)1 << 10)
+#define CHUNK_MOST  ((size_t)64 << 10)
 
 struct arena_chunk {
 	struct arena_chunk *before;
 	_Alignas(max_align_t) char data[];
 };
 
+static size_t next_room(const struct arena *a)
+{
+	size_t room = a->room < CHUNK_MOST / 2 ? a->room * 2 : CHUNK_MOST;
+
+	return room > CHUNK_LEAST ? room : CHUNK_LEAST;
+}
+
 void *arena_alloc(struct arena *a, size_t bytes)
 {
-	size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+	size_t room = next_room(a);
 	struct arena_chunk *chunk;
 
 	if (bytes > SIZE_MAX / 2)
