@@ -42,6 +42,8 @@ int recording_add(struct recording_writer *w, const struct snapshot *s);
  * To be called for each image before recording_close, or its last names may be missing.
  */
 int recording_end(struct recording_writer *w, const struct snapshot *last);
+/* Whether no further image can be added: a file holds 65,536. */
+bool recording_is_full(const struct recording_writer *w);
 /* Number of ticks that were left out to keep to `hourly_bytes`. */
 uint64_t recording_left_out(const struct recording_writer *w);
 /* Fills in the fields `file...` and `trouble` of a timeline. The texts are the writer's. */

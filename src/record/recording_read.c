@@ -80,9 +80,22 @@ static const struct snap_leaks *replay_leaks(void *ctx, uint64_t ns)
 	return image_leaks(p->image, last ? UINT64_MAX : ns);
 }
 
+/* Our writer numbers the images in the order of the file. */
 static struct replay *replay_find(struct recording *r, uint32_t number)
 {
-	for (size_t i = r->nreplays; i-- > 0;)
+	size_t low = 0, high = r->nreplays;
+
+	while (!r->unordered && low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->replays[middle]->number == number)
+			return r->replays[middle];
+		if (r->replays[middle]->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = r->unordered ? r->nreplays : 0; i-- > 0;)
 		if (r->replays[i]->number == number)
 			return r->replays[i];
 	return NULL;
@@ -111,6 +124,7 @@ static struct replay *replay_new(struct recording *r, uint32_t number)
 	p->history->source = (struct history_source){
 		.ctx = p, .load = replay_load, .site = replay_site, .leaks = replay_leaks
 	};
+	r->unordered |= r->nreplays > 0 && all[r->nreplays - 1]->number > number;
 	all[r->nreplays++] = p;
 	return p;
 }

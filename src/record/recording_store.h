@@ -18,7 +18,7 @@
 /* ---- writing ---- */
 
 struct recording_stream {
-	void *owner; /* of its snapshots; NULL: it has ended */
+	void *owner; /* of its snapshots */
 	uint32_t number;
 	struct bytes identity; /* payload of the last STREAM block */
 	struct tick_writer ticks;
@@ -40,8 +40,9 @@ struct recording_writer {
 	uint64_t size, limit_bytes; /* of the file */
 	uint64_t compact_bytes; /* the size at which the file is thinned next */
 	struct compaction *compaction; /* owned; NULL: it is not being thinned */
-	struct recording_stream **streams; /* owned */
+	struct recording_stream **streams; /* owned; those that have not ended */
 	size_t nstreams, streams_room;
+	uint32_t numbers; /* given to streams so far */
 	struct bytes out, packed;
 	char trouble[RECORDING_MESSAGE_MAX]; /* "": none */
 	/* What was written in the last minute, in a ring. */
@@ -113,6 +114,7 @@ struct recording {
 	char *path; /* owned */
 	struct replay **replays; /* owned; in the order of the file */
 	size_t nreplays, replays_room;
+	bool unordered; /* their numbers do not ascend */
 	bool damaged, indexed;
 	struct bytes payload, raw;
 	char notice[RECORDING_MESSAGE_MAX];

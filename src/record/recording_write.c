@@ -53,17 +53,19 @@ void recording_put_magic(struct bytes *out, const char *version)
 
 /* ---- creating ---- */
 
+static void stream_free(struct recording_stream *s)
+{
+	bytes_free(&s->identity);
+	tick_writer_free(&s->ticks);
+	stack_write_free(&s->stacks);
+	mark_writer_free(&s->marks);
+	free(s);
+}
+
 static void writer_free(struct recording_writer *w)
 {
-	for (size_t i = 0; i < w->nstreams; i++) {
-		struct recording_stream *s = w->streams[i];
-
-		bytes_free(&s->identity);
-		tick_writer_free(&s->ticks);
-		stack_write_free(&s->stacks);
-		mark_writer_free(&s->marks);
-		free(s);
-	}
+	for (size_t i = 0; i < w->nstreams; i++)
+		stream_free(w->streams[i]);
 	free(w->streams);
 	bytes_free(&w->out);
 	bytes_free(&w->packed);
@@ -157,14 +159,30 @@ static struct recording_stream *stream_new(struct recording_writer *w, void *own
 	streams = array_grow(w->streams, w->nstreams, &w->streams_room, sizeof(s));
 	if (streams)
 		w->streams = streams;
-	if (!s || !streams || w->nstreams >= BLOCK_STREAMS_MAX) {
+	if (!s || !streams || recording_is_full(w)) {
 		free(s);
 		return NULL;
 	}
 	s->owner = owner;
-	s->number = (uint32_t)w->nstreams;
+	s->number = w->numbers++;
 	streams[w->nstreams++] = s;
 	return s;
+}
+
+bool recording_is_full(const struct recording_writer *w)
+{
+	return w->numbers >= BLOCK_STREAMS_MAX;
+}
+
+/* The owner's address may come again. */
+static void stream_forget(struct recording_writer *w, struct recording_stream *s)
+{
+	size_t i = 0;
+
+	while (w->streams[i] != s)
+		i++;
+	w->streams[i] = w->streams[--w->nstreams];
+	stream_free(s);
 }
 
 static struct recording_stream *stream_of(struct recording_writer *w, void *owner)
@@ -375,11 +393,7 @@ int recording_end(struct recording_writer *w, const struct snapshot *last)
 	if (rc)
 		return writer_fail(w, rc);
 	block_put(&w->out, BLOCK_END, s->number, NULL, NULL, 0);
-	/* The owner's address may come again. */
-	s->owner = NULL;
-	tick_writer_free(&s->ticks);
-	stack_write_free(&s->stacks);
-	mark_writer_free(&s->marks);
+	stream_forget(w, s);
 	return out_flush(w);
 }
 

@@ -30,6 +30,7 @@ struct stream {
 	unsigned waited; /* which waited for names for this number of ticks */
 	unsigned ticks;
 	bool seen; /* the tree has the image */
+	bool left_out; /* the file has no room for it */
 };
 
 struct recorder {
@@ -37,7 +38,7 @@ struct recorder {
 	const char *path;
 	struct stream stream[STREAMS_MAX];
 	size_t streams;
-	size_t images; /* in the file */
+	size_t images, left_out; /* in the file, and those for which it had no room */
 	uint64_t last_ns; /* uptime of the newest image in its last tick */
 	uint64_t from_ns, to_ns; /* clock_monotonic_ns at the first and the last tick: an uptime
 				    begins anew with exec */
@@ -116,11 +117,22 @@ static struct stream *stream_note(struct recorder *r, struct snapshot *now)
 	return s;
 }
 
+/* Whether the file has no room for this image. */
+static bool stream_leave_out(struct recorder *r, struct stream *s)
+{
+	if (s->begun || !recording_is_full(r->writer))
+		return false;
+	r->left_out += !s->left_out;
+	s->left_out = true;
+	s->ended = s->final;
+	return true;
+}
+
 static void stream_write(struct recorder *r, struct stream *s)
 {
 	struct snapshot with = *s->last;
 
-	if (r->trouble[0])
+	if (r->trouble[0] || stream_leave_out(r, s))
 		return;
 	if (r->leaks && (const void *)r->leaks_of == with.owner)
 		with.leaks = r->leaks;
@@ -371,7 +383,7 @@ void recorder_close(struct recorder *r, struct process_tree *w, uint64_t names_t
 	streams_free(r);
 	ticks_left_out = recording_left_out(r->writer);
 	trouble_note(r, recording_close(r->writer));
-	result_print(r, w ? process_tree_left_out(w) : 0, ticks_left_out);
+	result_print(r, r->left_out + (w ? process_tree_left_out(w) : 0), ticks_left_out);
 	free(r);
 }
 

@@ -511,6 +511,37 @@ TEST(size_and_rate_are_told)
 	program_free(&p);
 }
 
+/* The writer keeps nothing of those that ended; one more is not written, and the file goes on. */
+TEST(more_images_than_have_numbers)
+{
+	struct recording_writer *w = create(0);
+	struct program p, more;
+	struct snapshot *s;
+	uintptr_t images = 0;
+	size_t before;
+
+	program_init(&p, 3, 1);
+	program_tick(&p, S_NS, 100);
+	add(w, &p);
+	program_init(&more, 4, 1);
+	program_tick(&more, S_NS, 100);
+	s = program_snapshot(&more);
+	for (images = 1; !recording_is_full(w) && images < 70000; images++) {
+		s->owner = (void *)images;
+		CHECK_INT(recording_add(w, s), 0);
+		CHECK_INT(recording_end(w, s), 0);
+	}
+	CHECK_INT(images, 65536);
+	snapshot_unref(s);
+	before = file_size(path);
+	program_tick(&p, S_NS, 100);
+	add(w, &p);
+	CHECK(file_size(path) > before);
+	CHECK_INT(recording_close(w), 0);
+	program_free(&p);
+	program_free(&more);
+}
+
 int main(void)
 {
 	folder_make();
@@ -526,6 +557,7 @@ int main(void)
 	RUN(marks_come_back);
 	RUN(leak_scans_come_back);
 	RUN(size_and_rate_are_told);
+	RUN(more_images_than_have_numbers);
 	folder_remove();
 	return check_end();
 }
