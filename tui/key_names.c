@@ -107,8 +107,8 @@ const char *key_names_text(int key, char buf[KEY_NAMES_MAX])
 			return strcpy(buf, plain[i].name);
 	if (key > ' ' && key < 127)
 		snprintf(buf, KEY_NAMES_MAX, "%c", key);
-	else if (key > 0 && key < ' ')
-		snprintf(buf, KEY_NAMES_MAX, "Ctrl-%c", key | (key <= 26 ? 0x60 : 0x40));
+	else if (key >= 0 && key < ' ')
+		snprintf(buf, KEY_NAMES_MAX, "Ctrl-%c", key | (key > 0 && key <= 26 ? 0x60 : 0x40));
 	else if (key > KEY_F0 && key <= KEY_F(FUNCTION_KEYS))
 		function_key((unsigned)(key - KEY_F0), buf);
 	else if (key >= 128 && key < 256)

@@ -142,7 +142,7 @@ enum prompt_answer prompt_key(struct prompt *p, struct ui *ui, int key)
 	}
 	if (key == KEY_RESIZE)
 		return PROMPT_TAKEN;
-	if (key == p->again) {
+	if (p->again && key == p->again) { /* Ctrl-Space is key 0 */
 		prompt_accept(p, ui);
 		return PROMPT_TAKEN;
 	}

@@ -96,7 +96,7 @@ TEST(a_question_names_the_keys_that_it_refuses)
 	static const char openers[] = { 'd', '/', '\\', 'm', 'r' };
 	static const int sizes[][2] = { { 12, 40 }, { 24, 80 }, { 30, 100 } };
 	static const int refused[] = { KEY_F(1), KEY_F(2), KEY_F(5), KEY_F(9), KEY_UP, KEY_PPAGE,
-		'\t', KEY_CTRL('l') };
+		'\t', KEY_CTRL('l'), KEY_CTRL('@') };
 
 	for (size_t i = 0; i < sizeof(openers); i++) {
 		begin(sizes[i % 3][0], sizes[i % 3][1]);
