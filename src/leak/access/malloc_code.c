@@ -2,65 +2,14 @@
 /* The code of glibc's malloc (malloc_code.h). */
 #include "src/leak/access/malloc_code.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BEFORE_BYTES  0x8000u /* of static functions before the first exported one: some 20 KB */
-#define AFTER_BYTES   0x1000u /* of the last function */
-#define TABLE_MOST    (4u << 20)
-#define HEADERS_MOST  64u
-#define DYNAMICS_MOST 256u
+#include "src/leak/access/dynamic_symbols.h"
 
-struct symbols {
-	struct leak_space *space;
-	uint64_t base;
-	uint64_t table, names, name_bytes; /* addresses, and how many bytes the names take */
-};
-
-static bool get(struct leak_space *s, uint64_t at, void *out, size_t bytes)
-{
-	return leak_space_read(s, at, out, bytes, leak_space_has_shared(s)) == (ssize_t)bytes;
-}
-
-/* The loader has relocated these entries, in its own copy or in place. */
-static uint64_t loaded(uint64_t base, uint64_t value)
-{
-	return value < base ? base + value : value;
-}
-
-static void dynamic_read(struct symbols *y, uint64_t at)
-{
-	Elf64_Dyn d;
-
-	for (unsigned i = 0; i < DYNAMICS_MOST; i++, at += sizeof(d)) {
-		if (!get(y->space, at, &d, sizeof(d)) || d.d_tag == DT_NULL)
-			return;
-		if (d.d_tag == DT_SYMTAB)
-			y->table = loaded(y->base, d.d_un.d_ptr);
-		if (d.d_tag == DT_STRTAB)
-			y->names = loaded(y->base, d.d_un.d_ptr);
-		if (d.d_tag == DT_STRSZ)
-			y->name_bytes = d.d_un.d_val;
-	}
-}
-
-/* Finds the tables of the file that is mapped at y->base. */
-static bool tables_find(struct symbols *y)
-{
-	Elf64_Ehdr e;
-	Elf64_Phdr p;
-
-	if (!get(y->space, y->base, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
-		e.e_phentsize != sizeof(p) || e.e_phnum > HEADERS_MOST)
-		return false;
-	for (unsigned i = 0; i < e.e_phnum; i++)
-		if (get(y->space, y->base + e.e_phoff + i * sizeof(p), &p, sizeof(p)) &&
-			p.p_type == PT_DYNAMIC)
-			dynamic_read(y, y->base + p.p_vaddr);
-	/* The names follow the symbols. */
-	return y->table != 0 && y->names > y->table;
-}
+#define BEFORE_BYTES 0x8000u /* of static functions before the first exported one: some 20 KB */
+#define AFTER_BYTES  0x1000u /* of the last function */
+#define TABLE_MOST   (4u << 20)
 
 static bool is_of_malloc(const char *name)
 {
@@ -102,22 +51,13 @@ static struct leak_range range_of(
 
 static struct leak_range code_of(struct leak_space *s, uint64_t base)
 {
-	struct symbols y = { .space = s, .base = base };
 	struct leak_range r = { 0, 0 };
-	size_t bytes, names;
-	char *both;
+	struct leak_dynamic_symbols y;
 
-	if (!tables_find(&y))
-		return r;
-	bytes = y.names - y.table < TABLE_MOST ? y.names - y.table : 0;
-	names = y.name_bytes < TABLE_MOST ? y.name_bytes : 0;
-	both = bytes && names ? malloc(bytes + names) : NULL;
-	if (both && get(s, y.table, both, bytes + names)) {
-		both[bytes + names - 1] = '\0';
-		r = range_of(base, (const Elf64_Sym *)(void *)both, bytes / sizeof(Elf64_Sym),
-			both + bytes, names);
+	if (leak_dynamic_symbols_read(s, base, TABLE_MOST, &y)) {
+		r = range_of(base, y.symbol, y.count, y.names, y.name_bytes);
+		leak_dynamic_symbols_free(&y);
 	}
-	free(both);
 	return r;
 }
 
