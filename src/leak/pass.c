@@ -207,6 +207,7 @@ static int memory_read(struct leak_pass *s)
 	if (rc != 0)
 		return rc;
 	s->graph.heuristics = s->request->heuristics;
+	s->graph.tails = s->access.usable_asked;
 	if (s->request->holders)
 		leak_graph_keep(&s->graph);
 	leak_space_freeze(&s->access.space);

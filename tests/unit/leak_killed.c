@@ -18,8 +18,10 @@
 #include "tests/unit/ready_fixture.h"
 
 static pid_t program;
-static int reads_left = -1; /* of its memory; then it is killed */
-static unsigned reads_done, reads_stopped; /* all; until it went on */
+static bool stops; /* it has been asked to */
+/* Reads of its memory since then: those until it is killed, all, and those until it went on. */
+static int reads_left = -1;
+static unsigned reads_done, reads_stopped;
 static bool dies_unstopped; /* when it is to stop, it is killed */
 
 static void program_kill(void)
@@ -38,7 +40,7 @@ ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned l
 ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long locals,
 	const struct iovec *remote, unsigned long remotes, unsigned long flags)
 {
-	if (pid == program) {
+	if (pid == program && stops) {
 		if (reads_left >= 0 && reads_left-- == 0)
 			program_kill();
 		reads_done++;
@@ -52,6 +54,7 @@ static long ptrace_instead(int request, pid_t tid, void *addr, void *data)
 		reads_stopped = reads_done;
 	if (request == PTRACE_INTERRUPT && tid == program && dies_unstopped)
 		program_kill();
+	stops |= request == PTRACE_INTERRUPT && tid == program;
 	return __real_ptrace(request, tid, addr, data);
 }
 
@@ -69,6 +72,7 @@ static int done_to_it(int (*what)(struct read_segment *segment, void *ctx, char 
 	CHECK(segment != NULL);
 	reads_left = reads;
 	reads_done = reads_stopped = 0;
+	stops = false;
 	rc = what(segment, ctx, message);
 	reads_left = -1;
 	read_close(segment);

@@ -76,6 +76,7 @@ struct leak_access {
 	enum leak_copying copying;
 	bool at_rest; /* no thread is to be inside malloc, or a hook, at the instant */
 	struct leak_range malloc_code; /* where that is */
+	bool usable_asked; /* leak_usable_size_is_asked */
 	bool at_exit; /* it waits at its end: let it go on, and take its last instant */
 	struct leak_progress *progress; /* may be NULL */
 	char *message; /* TRACE_MESSAGE_MAX */

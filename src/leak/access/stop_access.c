@@ -10,11 +10,13 @@
 #include "src/leak/access/exit_stop.h"
 #include "src/leak/access/in_realloc.h"
 #include "src/leak/access/malloc_code.h"
+#include "src/leak/access/usable_size.h"
 #include "src/util/clock.h"
 
 void leak_stop_access_prepare(struct leak_access *a)
 {
 	leak_vm_sharers_find(&a->sharers, a->pid);
+	a->usable_asked = leak_usable_size_is_asked(a->pid);
 	if (a->at_rest)
 		a->malloc_code = leak_malloc_code_find(a->pid);
 }

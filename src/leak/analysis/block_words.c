@@ -4,6 +4,7 @@
  * and each thread takes the next free one.
  */
 #include "src/leak/analysis/block_words.h"
+#include "src/leak/analysis/glibc_heap.h"
 #include "src/util/thread.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct piece {
 
 struct heap {
 	struct leak_graph *graph;
+	struct leak_space *space; /* the first reader's, until the others start */
 	struct piece *piece;
 	struct leak_part *part; /* by piece */
 	size_t pieces;
@@ -36,6 +38,39 @@ struct reader {
 	struct leak_store *store;
 	pthread_t thread;
 };
+
+/* ---- what a block has ---- */
+
+/* A block of this size may have a mapping of its own. */
+#define MAPPED_LEAST (UINT64_C(128) << 10)
+
+/* As much as glibc's malloc gives for so many bytes: a chunk is a multiple of 16, of which its size
+ * takes 8. Other allocators give as much. */
+static uint64_t usable(struct leak_space *s, const struct leak_block *b)
+{
+	uint64_t most = ((b->size + 8 + 15) & ~UINT64_C(15)) - 8;
+
+	if (b->addr % 16 != 0)
+		return b->size;
+	if (b->size >= MAPPED_LEAST && b->addr % PAGE == 16 &&
+		leak_glibc_heap_has_own_mapping(s, b->addr, b->size))
+		return ((b->size + 16 + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - 16;
+	return most < 24 ? 24 : most;
+}
+
+/* Where the words of a block end: at the next block at the latest. */
+static uint64_t words_end(struct leak_space *s, const struct leak_graph *g, uint32_t i)
+{
+	const struct leak_block *b = &g->blocks->block[i];
+	uint64_t end = b->addr + b->size, to;
+
+	if (!g->tails)
+		return end;
+	to = b->addr + usable(s, b);
+	if (i + 1 < g->blocks->count && b[1].addr < to)
+		to = b[1].addr;
+	return to > end ? to : end;
+}
 
 /* ---- reading a piece ---- */
 
@@ -68,7 +103,7 @@ static void block_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t 
 
 	for (; w->block < b->count && b->block[w->block].addr < end; w->block++) {
 		uint64_t start = (b->block[w->block].addr + 7) & ~UINT64_C(7);
-		uint64_t to = (b->block[w->block].addr + b->block[w->block].size) & ~UINT64_C(7);
+		uint64_t to = words_end(w->space, w->graph, w->block) & ~UINT64_C(7);
 		uint64_t from = start > addr ? start : addr;
 		bool goes_on = to > end;
 
@@ -117,16 +152,19 @@ static uint64_t piece_bytes(const struct leak_blocks *b)
 }
 
 /* Cuts one cluster into pieces; without `out`, only counts them. */
-static size_t cluster_cut(const struct leak_blocks *b, const struct leak_cluster *c, uint64_t bytes,
-	struct piece *out)
+static size_t cluster_cut(
+	const struct heap *h, const struct leak_cluster *c, uint64_t bytes, struct piece *out)
 {
+	const struct leak_blocks *b = h->graph->blocks;
+	uint64_t last = words_end(h->space, h->graph, c->first + c->count - 1);
 	size_t n = 0;
 
-	for (uint64_t at = c->start, end; at < c->end; at = end, n++) {
+	last = last > c->end ? last : c->end;
+	for (uint64_t at = c->start, end; at < last; at = end, n++) {
 		uint32_t begins;
 
 		end = (at & ~(uint64_t)(PAGE - 1)) + bytes;
-		end = end < c->end && end > at ? end : c->end;
+		end = end < last && end > at ? end : last;
 		if (!out)
 			continue;
 		begins = leak_blocks_from(b, at);
@@ -143,13 +181,13 @@ static bool heap_cut(struct heap *h)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < b->clusters; i++)
-		n += cluster_cut(b, &b->cluster[i], bytes, NULL);
+		n += cluster_cut(h, &b->cluster[i], bytes, NULL);
 	h->piece = calloc(n + 1, sizeof(*h->piece));
 	h->part = calloc(n + 1, sizeof(*h->part));
 	if (!h->piece || !h->part)
 		return false;
 	for (uint32_t i = 0; i < b->clusters; i++)
-		h->pieces += cluster_cut(b, &b->cluster[i], bytes, h->piece + h->pieces);
+		h->pieces += cluster_cut(h, &b->cluster[i], bytes, h->piece + h->pieces);
 	return true;
 }
 
@@ -177,7 +215,7 @@ static unsigned readers_start(
 
 void leak_block_words_scan(struct leak_space *s, struct leak_graph *g, unsigned readers)
 {
-	struct heap h = { .graph = g };
+	struct heap h = { .graph = g, .space = s };
 	struct leak_store store[LEAK_READERS_MAX] = { 0 };
 	struct reader r[LEAK_READERS_MAX];
 	unsigned others = 0;

@@ -59,6 +59,7 @@ struct leak_graph {
 	size_t root_words, root_word_capacity;
 	enum leak_root_words root_words_state;
 	unsigned heuristics; /* enabled: bit i for enum leak_heuristic i; all at first */
+	bool tails; /* blocks may be used beyond the size that was asked for */
 	bool failed; /* out of memory: the result would be wrong */
 };
 
