@@ -20,6 +20,7 @@
 #include "src/proc/proc.h"
 #include "src/target/executable.h"
 #include "src/trace/stop.h"
+#include "src/util/shortage.h"
 
 #define YAMA	      "/proc/sys/kernel/yama/ptrace_scope"
 #define DENY_PTRACE   "/sys/fs/selinux/booleans/deny_ptrace"
@@ -30,7 +31,7 @@ struct subject {
 	pid_t pid;
 	const char *done;
 	struct proc_reading proc;
-	char status[4096];
+	char *status; /* owned */
 	char *message;
 };
 
@@ -53,6 +54,7 @@ static int by_state(struct subject *s)
 {
 	int rc = proc_read(s->pid, false, &s->proc);
 	char path[PATH_MAX_HERE];
+	size_t len;
 
 	if (rc == 0 && (s->proc.flags & FLAG_KTHREAD) != 0)
 		return refuse(s, -ENOTSUP, "it is a kernel thread");
@@ -66,9 +68,10 @@ static int by_state(struct subject *s)
 		return refuse(s, -EBUSY, "it is stopped; continue it first (kill -CONT %d, or fg)",
 			(int)s->pid);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)proc_memory_tid(s->pid));
-	if (proc_file_read(path, s->status, sizeof(s->status)) <= 0)
-		return refuse(s, -ESRCH, "it has ended");
-	return 0;
+	s->status = proc_file_read_all(path, &len);
+	if (!s->status && shortage_is(errno))
+		return refuse(s, -errno, "%s", strerror(errno));
+	return s->status ? 0 : refuse(s, -ESRCH, "it has ended");
 }
 
 static int by_tracer(struct subject *s)
@@ -101,13 +104,14 @@ static void label_read(const char *pid, char *label)
 
 static bool has_capability(void)
 {
-	const char *line;
-	char text[4096];
+	size_t len;
+	char *text = proc_file_read_all("/proc/self/status", &len);
+	const char *line = text ? strstr(text, "\nCapEff:") : NULL;
+	bool has = line &&
+		   (strtoull(line + sizeof("\nCapEff:") - 1, NULL, 16) >> CAP_SYS_PTRACE & 1) != 0;
 
-	line_read("/proc/self/status", text, sizeof(text));
-	line = strstr(text, "\nCapEff:");
-	return line &&
-	       (strtoull(line + sizeof("\nCapEff:") - 1, NULL, 16) >> CAP_SYS_PTRACE & 1) != 0;
+	free(text);
+	return has;
 }
 
 /* Whether it is in another user namespace; not known where that may not be read. */
@@ -200,5 +204,6 @@ int attach_check_process(pid_t pid, const char *done, char *message)
 
 	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(*checks); i++)
 		rc = checks[i](&s);
+	free(s.status);
 	return rc;
 }

@@ -18,7 +18,9 @@
 
 #define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never has memory */
 #define PROC_FLAG_KILLED 0x00000400u /* PF_SIGNALED: a signal has killed it */
-#define PROC_FILE_MAX	 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
+/* stat, status and smaps_rollup take one or two thousand bytes, but status lists all groups of the
+ * user, of whom some have a thousand; maps may take megabytes. */
+#define PROC_FILE_FIRST 8192u
 
 /* ENOENT for a directory in /proc means that the process is gone. */
 static int proc_error(int error)
@@ -66,15 +68,56 @@ ssize_t proc_file_read(const char *path, char *buf, size_t cap)
 	return proc_slurp_at(AT_FDCWD, path, buf, cap);
 }
 
-bool proc_status_number(const char *path, const char *name, bool last, long *value)
+/* Reads all of an open file. NULL and errno. */
+static char *text_read(int fd, size_t *len)
 {
-	char text[4096];
-	const char *p;
+	size_t capacity = PROC_FILE_FIRST, used = 0;
+	char *text = malloc(capacity), *more = text;
+	ssize_t got = 1;
+
+	while (more && got != 0) {
+		got = read(fd, text + used, capacity - used - 1);
+		if (got < 0 && errno != EINTR)
+			break;
+		used += got > 0 ? (size_t)got : 0;
+		if (capacity - used < 2) {
+			more = realloc(text, capacity * 2);
+			text = more ? more : text;
+			capacity *= 2;
+		}
+	}
+	if (more && got == 0) {
+		text[used] = '\0';
+		*len = used;
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+static char *file_read_all_at(int dir, const char *path, size_t *len)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char *text = fd < 0 ? NULL : text_read(fd, len);
+	int err = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = err;
+	return text;
+}
+
+char *proc_file_read_all(const char *path, size_t *len)
+{
+	return file_read_all_at(AT_FDCWD, path, len);
+}
+
+/* The number behind `name`, or the last one of its line. */
+static bool number_find(const char *text, const char *name, bool last, long *value)
+{
+	const char *p = strstr(text, name);
 	char *end;
 
-	if (proc_file_read(path, text, sizeof(text)) <= 0)
-		return false;
-	p = strstr(text, name);
 	if (!p)
 		return false;
 	for (p += strlen(name);; p = end) {
@@ -82,6 +125,16 @@ bool proc_status_number(const char *path, const char *name, bool last, long *val
 		if (!last || *end != '\t')
 			return end != p;
 	}
+}
+
+bool proc_status_number(const char *path, const char *name, bool last, long *value)
+{
+	size_t len;
+	char *text = proc_file_read_all(path, &len);
+	bool found = text && number_find(text, name, last, value);
+
+	free(text);
+	return found;
 }
 
 static int proc_open(pid_t pid)
@@ -97,11 +150,11 @@ static int proc_open(pid_t pid)
 static int proc_load(int dir, const char *name,
 	int (*parse)(const char *buf, size_t len, struct proc_reading *r), struct proc_reading *r)
 {
-	char *buf = malloc(PROC_FILE_MAX);
-	ssize_t n = buf ? proc_slurp_at(dir, name, buf, PROC_FILE_MAX) : -ENOMEM;
-	int rc = n < 0 ? proc_error((int)-n) : parse(buf, (size_t)n, r);
+	size_t len;
+	char *text = file_read_all_at(dir, name, &len);
+	int rc = text ? parse(text, len, r) : proc_error(errno);
 
-	free(buf);
+	free(text);
 	return rc;
 }
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -90,39 +89,6 @@ int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *
 		*pos = (size_t)(end - buf) + 1;
 	}
 	return 1;
-}
-
-char *proc_file_read_all(const char *path, size_t *len)
-{
-	size_t capacity = 1u << 16, used = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	char *text = fd < 0 ? NULL : malloc(capacity);
-	ssize_t got = text ? 1 : -1;
-
-	while (got > 0) {
-		if (capacity - used < 2) {
-			char *more = realloc(text, capacity * 2);
-
-			if (!more)
-				break;
-			text = more;
-			capacity *= 2;
-		}
-		got = read(fd, text + used, capacity - used - 1);
-		if (got < 0 && errno == EINTR)
-			got = 1;
-		else
-			used += got > 0 ? (size_t)got : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (got == 0) {
-		text[used] = '\0';
-		*len = used;
-		return text;
-	}
-	free(text);
-	return NULL;
 }
 
 int proc_pagemap_open(pid_t pid)

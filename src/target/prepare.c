@@ -304,16 +304,15 @@ int prepare_bind_running(struct prepared *p, pid_t pid)
 {
 	struct ht_header *h = p->segment.header;
 	int rc = prepare_bind(p, pid);
-	char path[40], status[4096];
 	struct stat st;
-	ssize_t n;
+	char path[40];
+	long inner;
 
 	if (rc != 0)
 		return rc;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	n = proc_file_read(path, status, sizeof(status));
-	if (n > 0 && proc_parse_inner_pid(status, (size_t)n) > 0)
-		h->pid = (uint32_t)proc_parse_inner_pid(status, (size_t)n);
+	if (proc_status_number(path, "\nNSpid:", true, &inner) && inner > 0)
+		h->pid = (uint32_t)inner;
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
 	if (stat(path, &st) == 0)
 		h->pid_namespace = st.st_ino;

@@ -259,13 +259,19 @@ static bool has_entered(pid_t tid, const struct user_regs_struct *before, int st
 /* A set of signals that the kernel shows of a thread, such as "SigCgt". All: unknown. */
 static uint64_t signals_read(pid_t tid, const char *name)
 {
-	char path[64], text[4096], line[16];
+	char path[64], line[16], *text;
+	uint64_t set = ~UINT64_C(0);
 	const char *p;
+	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
 	snprintf(line, sizeof(line), "\n%s:", name);
-	p = proc_file_read(path, text, sizeof(text)) > 0 ? strstr(text, line) : NULL;
-	return p ? strtoull(p + strlen(line), NULL, 16) : ~UINT64_C(0);
+	text = proc_file_read_all(path, &len);
+	p = text ? strstr(text, line) : NULL;
+	if (p)
+		set = strtoull(p + strlen(line), NULL, 16);
+	free(text);
+	return set;
 }
 
 /* Whether the signal has a handler in the thread's program. True also if that is unknown. */

@@ -2,8 +2,10 @@
 /* What the kernel says of a process: its files as they are, as they may be, and as nobody writes
  * them. */
 #include <errno.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
@@ -275,6 +277,56 @@ TEST(read_ourselves)
 	CHECK(!r.have_pss);
 }
 
+#define GROUPS 1500 /* their numbers take 16 KB of status, in front of all that is read there */
+
+/* A child of a user with that many groups. 0: we may not. */
+static pid_t grouped_start(void)
+{
+	static gid_t groups[GROUPS];
+	int ready[2];
+	char done = 0;
+	pid_t pid;
+
+	for (int i = 0; i < GROUPS; i++)
+		groups[i] = 4000000000u + (gid_t)i;
+	CHECK_INT(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		done = setgroups(GROUPS, groups) == 0 ? 'y' : 'n';
+		if (write(ready[1], &done, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	CHECK_INT(read(ready[0], &done, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (done == 'y')
+		return pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+TEST(a_user_of_many_groups)
+{
+	pid_t pid = grouped_start();
+	struct proc_reading r;
+	char path[40];
+	long n = 0;
+
+	if (pid == 0)
+		SKIP("setgroups is not permitted");
+	CHECK_INT(proc_read(pid, false, &r), 0);
+	CHECK(r.hwm_bytes > 0 && r.threads == 1);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	CHECK(proc_status_number(path, "\nNSpid:", true, &n) && n == pid);
+	CHECK(proc_status_number(path, "\nSeccomp:", false, &n));
+	CHECK(!proc_is_ending(pid));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 TEST(read_the_dead)
 {
 	struct proc_reading r;
@@ -321,6 +373,7 @@ int main(void)
 	RUN(children);
 	RUN(parse_anything);
 	RUN(read_ourselves);
+	RUN(a_user_of_many_groups);
 	RUN(read_the_dead);
 	RUN(slurp);
 	return check_end();
