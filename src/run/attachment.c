@@ -207,7 +207,7 @@ static const char *how_to_start(struct attachment *a)
 	pid_t pid = a->options->pid;
 	size_t used = (size_t)snprintf(a->advice, sizeof(a->advice), "; to record it: ");
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)proc_memory_tid(pid));
 	if (target_check(link, path, sizeof(path), message) != 0 ||
 		start_command(pid, a->advice + used, sizeof(a->advice) - used) != 0)
 		a->advice[0] = '\0';

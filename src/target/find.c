@@ -95,7 +95,7 @@ static int why_executable(const struct subject *s, char *message)
 	const char *refusal, *gained;
 	int fd, err;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)proc_memory_tid(s->pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return say(message, -EPERM, s, "it is a kernel thread");
@@ -144,7 +144,8 @@ bool target_same_executable(pid_t one, pid_t other)
 	struct stat st[2];
 
 	for (int i = 0; i < 2; i++) {
-		snprintf(path[i], sizeof(path[i]), "/proc/%d/exe", (int)(i ? other : one));
+		snprintf(path[i], sizeof(path[i]), "/proc/%d/exe",
+			(int)proc_memory_tid(i ? other : one));
 		if (stat(path[i], &st[i]) != 0)
 			return false;
 	}

@@ -348,13 +348,14 @@ int prepare_give(struct prepared *p, pid_t pid)
 void prepare_describe(struct prepared *p, pid_t pid)
 {
 	struct ht_header *h = p->segment.header;
+	pid_t tid = proc_memory_tid(pid);
 	char path[40];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	n = readlink(path, h->exe, sizeof(h->exe) - 1);
 	h->exe[n > 0 ? n : 0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
 	n = proc_file_read(path, h->command, sizeof(h->command));
 	h->command_bytes = n > 0 ? (uint32_t)n : 0;
 	(void)before_prepare(&p->segment); /* without: its heap is not shown */

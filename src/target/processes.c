@@ -60,7 +60,7 @@ static bool exe_is(pid_t pid, const char *name)
 	size_t len;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)proc_memory_tid(pid));
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	len = strlen(path);
@@ -101,7 +101,7 @@ static size_t line_read(pid_t pid, char line[LINE_BYTES])
 	char path[40];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)proc_memory_tid(pid));
 	n = proc_file_read(path, line, LINE_BYTES);
 	line[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;

@@ -361,7 +361,7 @@ bool target_execed_unrecorded(const struct target_segment *s)
 	struct read_identity id;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)s->process);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)proc_memory_tid(s->process));
 	n = readlink(link, exe, sizeof(exe) - 1);
 	if (n <= 0 || read_identity_of_file(s->path, &id, message) != 0 ||
 		id.state != HT_STATE_RUNNING)

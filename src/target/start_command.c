@@ -85,15 +85,15 @@ struct command {
 	char exe[PATH_MAX];
 };
 
-static int command_read(pid_t pid, struct command *c)
+static int command_read(pid_t tid, struct command *c)
 {
 	char path[40];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	n = readlink(path, c->exe, sizeof(c->exe) - 1);
 	c->exe[n > 0 ? n : 0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
 	c->line = proc_file_read_all(path, &c->bytes);
 	if (!c->line)
 		return -errno;
@@ -114,7 +114,7 @@ static bool is_rewritten(const struct command *c)
 /* A program of several names (redis-server is redis-check-rdb) does what its own name in the
  * command line says, also in front of a state ("nginx: worker"). *exe becomes that, if it lies
  * beside. */
-static void name_restore(struct command *c, pid_t pid)
+static void name_restore(struct command *c, pid_t tid)
 {
 	const char *slash = strrchr(c->exe, '/'), *name = c->line;
 	size_t n = strcspn(name, " :");
@@ -126,8 +126,8 @@ static void name_restore(struct command *c, pid_t pid)
 		return;
 	bytes = snprintf(
 		path, sizeof(path), "%.*s/%.*s", (int)(slash - c->exe), c->exe, (int)n, name);
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)tid);
+	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)tid, path);
 	if (bytes < (int)sizeof(path) && stat(exe, &is) == 0 && stat(there, &its) == 0 &&
 		is.st_dev == its.st_dev && is.st_ino == its.st_ino)
 		memcpy(c->exe, path, (size_t)bytes + 1);
@@ -156,11 +156,12 @@ static size_t add(char *out, size_t cap, size_t used, const char *word, size_t n
 int start_command(pid_t pid, char *out, size_t cap)
 {
 	struct command c = { 0 };
-	int rc = command_read(pid, &c);
+	pid_t tid = proc_memory_tid(pid);
+	int rc = command_read(tid, &c);
 	size_t used = (size_t)snprintf(out, cap, "%s", PREFIX);
 
 	if (rc == 0)
-		name_restore(&c, pid);
+		name_restore(&c, tid);
 	if (rc == 0) {
 		const char *first = program(&c);
 		const char *at = c.line + strlen(c.line) + 1, *end = c.line + c.bytes;

@@ -48,7 +48,7 @@ static const char *by_executable(const struct subject *s, char *room)
 	char path[32];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)proc_memory_tid(s->pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return "a kernel thread";
@@ -117,7 +117,7 @@ static void command_read(const struct subject *s, char *out, size_t cap)
 	char path[40], line[LINE_MAX_RAW];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)proc_memory_tid(s->pid));
 	n = proc_file_read(path, line, sizeof(line));
 	while (n > 0 && !line[n - 1])
 		n--;
@@ -142,7 +142,7 @@ int target_unrecorded(pid_t pid, char why[TARGET_REASON_MAX], char *command, siz
 		return rc;
 	if (is_young(&s.proc))
 		return -EAGAIN;
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)proc_memory_tid(pid));
 	s.environment = proc_file_read_all(path, &s.environment_bytes);
 	for (size_t i = 0; !reason && i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		reason = reasons[i](&s, room);

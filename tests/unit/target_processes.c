@@ -2,12 +2,16 @@
 /* Processes by name and by descent, and the command line that starts one again. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include "src/proc/proc.h"
 #include "src/target/processes.h"
 #include "src/target/start_command.h"
+#include "src/target/target.h"
 #include "tests/check.h"
 #include "tests/unit/exec_fixture.h"
 
@@ -242,6 +246,46 @@ TEST(a_program_of_several_names)
 	CHECK_INT(system(make), 0);
 }
 
+static void *run_on(void *arg)
+{
+	prctl(PR_SET_NAME, "runs-on");
+	pause();
+	return arg;
+}
+
+/* A child of which only its second thread is left. */
+static pid_t headless_start(void)
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&thread, NULL, run_on, NULL) == 0)
+			syscall(SYS_exit, 0);
+		_exit(1);
+	}
+	while (pid > 0 && proc_memory_tid(pid) == pid)
+		usleep(1000);
+	return pid;
+}
+
+/* The kernel has its executable and its command line, but not for the thread that has ended. */
+TEST(a_process_without_its_first_thread)
+{
+	char own[256], message[TARGET_MESSAGE_MAX];
+	pid_t pid = headless_start();
+	struct target_segment none;
+
+	snprintf(own, sizeof(own), "%s", command_of(getpid()));
+	CHECK_STR(command_of(pid), own);
+	CHECK(by_name("target_processes", pid));
+	CHECK(target_same_executable(pid, getpid()));
+	CHECK_INT(target_find_within(pid, 0, &none, message), -ENOENT);
+	CHECK(strstr(message, "it was not started under heaptop"));
+	stop(pid);
+}
+
 TEST(a_command_that_does_not_fit)
 {
 	char small[20];
@@ -261,6 +305,7 @@ int main(void)
 	RUN(how_to_start_it);
 	RUN(a_rewritten_command_line);
 	RUN(a_program_of_several_names);
+	RUN(a_process_without_its_first_thread);
 	RUN(a_command_that_does_not_fit);
 	return check_end();
 }
