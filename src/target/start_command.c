@@ -85,6 +85,16 @@ struct command {
 	char exe[PATH_MAX];
 };
 
+/* The kernel says so of a file that was removed, or replaced as by an upgrade. */
+static void deleted_strip(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(path), end = sizeof(deleted) - 1;
+
+	if (n > end && strcmp(path + n - end, deleted) == 0)
+		path[n - end] = '\0';
+}
+
 static int command_read(pid_t tid, struct command *c)
 {
 	char path[40];
@@ -93,6 +103,7 @@ static int command_read(pid_t tid, struct command *c)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	n = readlink(path, c->exe, sizeof(c->exe) - 1);
 	c->exe[n > 0 ? n : 0] = '\0';
+	deleted_strip(c->exe);
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
 	c->line = proc_file_read_all(path, &c->bytes);
 	if (!c->line)

@@ -286,6 +286,27 @@ TEST(a_process_without_its_first_thread)
 	stop(pid);
 }
 
+/* As by an upgrade, while it runs. */
+TEST(a_program_that_was_replaced)
+{
+	char folder[] = "/tmp/heaptop-names-XXXXXX", run[256], tool[64], want[128];
+	pid_t pid, other;
+
+	CHECK(mkdtemp(folder));
+	snprintf(tool, sizeof(tool), "%s/tool", folder);
+	snprintf(run, sizeof(run), "cp /bin/sleep %s", tool);
+	CHECK_INT(system(run), 0);
+	pid = exec_start(tool, ARGV(WORD("tool"), WORD("300")));
+	other = exec_start(tool, ARGV(WORD("./tool"), WORD("300")));
+	CHECK_INT(unlink(tool), 0);
+	CHECK_STR(command_of(pid), "heaptop -- tool 300");
+	snprintf(want, sizeof(want), "heaptop -- %s 300", tool);
+	CHECK_STR(command_of(other), want);
+	stop(pid);
+	stop(other);
+	CHECK_INT(rmdir(folder), 0);
+}
+
 TEST(a_command_that_does_not_fit)
 {
 	char small[20];
@@ -306,6 +327,7 @@ int main(void)
 	RUN(a_rewritten_command_line);
 	RUN(a_program_of_several_names);
 	RUN(a_process_without_its_first_thread);
+	RUN(a_program_that_was_replaced);
 	RUN(a_command_that_does_not_fit);
 	return check_end();
 }
