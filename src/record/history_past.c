@@ -149,10 +149,12 @@ static void site_fill(struct making *m, uint32_t id, struct rates_window w, stru
 /* How many sites of the heap, and of other kinds, there are. */
 static void sites_known(struct making *m)
 {
+	const struct state *state = &m->at.state;
 	struct snap_site site = { 0 };
 
-	for (uint32_t id = 0; id < m->at.state.room; id++) {
-		if (!m->at.state.present[id] || !site_find(m, id, &site))
+	for (uint32_t id = state_site_next(state, 0); id < state->room;
+		id = state_site_next(state, id + 1)) {
+		if (!site_find(m, id, &site))
 			continue;
 		m->heap += site.kind == SNAP_HEAP;
 		m->others += site.kind != SNAP_HEAP;
@@ -163,11 +165,12 @@ static void sites_fill(struct making *m, const struct snapshot *s, struct snap_s
 {
 	struct rates_window w = rates_of(m, snapshot_ended(s));
 	struct snap_site *heap = sites, *other = sites + m->heap;
-
+	const struct state *state = &m->at.state;
 	struct snap_site found = { 0 }, *out;
 
-	for (uint32_t id = 0; id < m->at.state.room; id++) {
-		if (!m->at.state.present[id] || !site_find(m, id, &found))
+	for (uint32_t id = state_site_next(state, 0); id < state->room;
+		id = state_site_next(state, id + 1)) {
+		if (!site_find(m, id, &found))
 			continue;
 		out = found.kind == SNAP_HEAP ? heap++ : other++;
 		out->stack = found.stack;
@@ -406,7 +409,7 @@ static int from_each(void *ctx, size_t tick, const struct state *s)
 	struct from *f = ctx;
 
 	memcpy(f->head, s->head, sizeof(f->head));
-	f->site = malloc((s->room ? s->room : 1) * sizeof(*f->site));
+	f->site = calloc(s->room ? s->room : 1, sizeof(*f->site));
 	if (!f->site)
 		return -ENOMEM;
 	f->room = s->room;
@@ -416,7 +419,7 @@ static int from_each(void *ctx, size_t tick, const struct state *s)
 	f->threads = s->thread_room;
 	if (s->thread_room)
 		memcpy(f->thread, s->thread, s->thread_room * sizeof(*f->thread));
-	for (uint32_t id = 0; id < s->room; id++) {
+	for (uint32_t id = state_site_next(s, 0); id < s->room; id = state_site_next(s, id + 1)) {
 		struct snap_site site = { 0 };
 
 		state_site_give(&s->site[id], s->more ? &s->more[id] : NULL, &site);

@@ -112,11 +112,11 @@ static size_t window_tick(const struct history *h, size_t from, size_t tick)
 
 static int sample_take(struct history_sample *out, const struct state *s, unsigned number)
 {
-	out->live_bytes = malloc((s->room ? s->room : 1) * sizeof(*out->live_bytes));
+	out->live_bytes = calloc(s->room ? s->room : 1, sizeof(*out->live_bytes));
 	if (!out->live_bytes)
 		return -ENOMEM;
 	out->room = s->room;
-	for (uint32_t id = 0; id < s->room; id++)
+	for (uint32_t id = state_site_next(s, 0); id < s->room; id = state_site_next(s, id + 1))
 		out->live_bytes[id] = s->site[id].n[number];
 	return 0;
 }
@@ -135,34 +135,6 @@ static int window_take(struct history_window *w, const struct state *s)
 		memcpy(w->thread, s->thread, s->thread_room * sizeof(*w->thread));
 	w->threads = s->thread_room;
 	return rc;
-}
-
-static int state_copy(struct state *to, const struct state *s)
-{
-	int rc = s->room ? state_site_room(to, s->room - 1) : 0;
-
-	if (!rc && s->more)
-		rc = state_more_room(to);
-	if (!rc && s->thread_room)
-		rc = state_thread_room(to, s->thread_room - 1);
-	if (!rc)
-		rc = state_notice_set(to, s->notice, s->notice ? strlen(s->notice) : 0);
-	if (!rc)
-		rc = state_wrong_set(to, (const char *)s->wrong.data, s->wrong.len);
-	if (rc)
-		return rc;
-	memcpy(to->head, s->head, sizeof(to->head));
-	if (s->room) {
-		memcpy(to->site, s->site, s->room * sizeof(*s->site));
-		memcpy(to->present, s->present, s->room * sizeof(*s->present));
-	}
-	if (s->more)
-		memcpy(to->more, s->more, s->room * sizeof(*s->more));
-	if (s->thread_room)
-		memcpy(to->thread, s->thread, s->thread_room * sizeof(*s->thread));
-	to->sites = s->sites;
-	to->threads = s->threads;
-	return 0;
 }
 
 struct reading {

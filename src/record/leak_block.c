@@ -5,8 +5,9 @@
 #include <errno.h>
 #include "src/record/state.h"
 
-#define ROWS_MAX  (1u << 20) /* of a scan: sites or rounds */
-#define NAMES_MAX 1024u /* bytes of a word or line */
+#define NAMES_MAX   1024u /* bytes of a word or line */
+#define SITE_LEAST  11u /* numbers, of a byte or more, that a row of sites has */
+#define ROUND_LEAST (3u + 2u * SNAP_LEAK_CLASSES) /* and one of rounds */
 
 /* Numbers of a scan, in the order of a file. Each is a member and its width. */
 #define NUMBERS(X)                                                                                 \
@@ -96,13 +97,13 @@ static void sites_put(struct bytes *b, const struct snap_leak_site *sites, size_
 		site_put(b, &sites[i]);
 }
 
-/* An array whose count precedes it, of elements that take at least a byte each. */
-static void *array_read(struct bytes_cursor *c, struct arena *arena, size_t each, size_t *n)
+/* An array whose count precedes it, of elements that take at least `least` bytes each. */
+static void *array_read(
+	struct bytes_cursor *c, struct arena *arena, size_t each, size_t least, size_t *n)
 {
-	size_t most = (size_t)(c->end - c->at);
 	void *items;
 
-	*n = bytes_read_below(c, most < ROWS_MAX ? most : ROWS_MAX);
+	*n = bytes_read_below(c, (size_t)(c->end - c->at) / least);
 	items = arena_alloc(arena, (*n + 1) * each);
 	c->bad |= !items;
 	return items;
@@ -111,7 +112,7 @@ static void *array_read(struct bytes_cursor *c, struct arena *arena, size_t each
 static const struct snap_leak_site *sites_read(
 	struct bytes_cursor *c, struct arena *arena, size_t *n)
 {
-	struct snap_leak_site *sites = array_read(c, arena, sizeof(*sites), n);
+	struct snap_leak_site *sites = array_read(c, arena, sizeof(*sites), SITE_LEAST, n);
 
 	for (size_t i = 0; i < *n && !c->bad; i++)
 		site_read(c, &sites[i]);
@@ -133,7 +134,7 @@ static void rounds_put(struct bytes *b, const struct snap_leaks *l)
 static const struct snap_leak_round *rounds_read(
 	struct bytes_cursor *c, struct arena *arena, size_t *n)
 {
-	struct snap_leak_round *rounds = array_read(c, arena, sizeof(*rounds), n);
+	struct snap_leak_round *rounds = array_read(c, arena, sizeof(*rounds), ROUND_LEAST, n);
 
 	for (size_t i = 0; i < *n && !c->bad; i++) {
 		rounds[i].number = (unsigned)bytes_read_below(c, UINT32_MAX);

@@ -393,15 +393,39 @@ void state_clear(struct state *s)
 	free(s->notice);
 	s->notice = NULL;
 	s->wrong.len = 0;
-	if (s->room) {
-		memset(s->site, 0, s->room * sizeof(*s->site));
-		memset(s->present, 0, s->room * sizeof(*s->present));
-	}
-	if (s->more)
-		memset(s->more, 0, s->room * sizeof(*s->more));
+	for (uint32_t id = state_site_next(s, 0); id < s->room; id = state_site_next(s, id + 1))
+		state_site_clear(s, id);
 	if (s->thread_room)
 		memset(s->thread, 0, s->thread_room * sizeof(*s->thread));
-	s->sites = s->threads = 0;
+	s->threads = 0;
+}
+
+int state_copy(struct state *to, const struct state *s)
+{
+	int rc = s->room ? state_site_room(to, s->room - 1) : 0;
+
+	if (!rc && s->more)
+		rc = state_more_room(to);
+	if (!rc && s->thread_room)
+		rc = state_thread_room(to, s->thread_room - 1);
+	if (!rc)
+		rc = state_notice_set(to, s->notice, s->notice ? strlen(s->notice) : 0);
+	if (!rc)
+		rc = state_wrong_set(to, (const char *)s->wrong.data, s->wrong.len);
+	if (rc)
+		return rc;
+	memcpy(to->head, s->head, sizeof(to->head));
+	for (uint32_t id = state_site_next(s, 0); id < s->room; id = state_site_next(s, id + 1)) {
+		to->site[id] = s->site[id];
+		to->present[id] = 1;
+		if (s->more)
+			to->more[id] = s->more[id];
+	}
+	if (s->thread_room)
+		memcpy(to->thread, s->thread, s->thread_room * sizeof(*s->thread));
+	to->sites = s->sites;
+	to->threads = s->threads;
+	return 0;
 }
 
 void state_free(struct state *s)

@@ -7,11 +7,12 @@
 #ifndef SRC_RECORD_STATE_H
 #define SRC_RECORD_STATE_H
 
+#include <string.h>
 #include "src/model/snapshot.h"
 #include "src/util/bytes.h"
 
-/* Limits of what is accepted from a file: those of the segment, and more than a viewer shows. */
-#define STATE_SITES_MAX	  (1u << 20) /* ids are below */
+/* Limits of what is accepted from a file: those of a segment. */
+#define STATE_SITES_MAX	  SNAP_INHERITED_FIRST /* ids are below */
 #define STATE_THREADS_MAX (1u << 16) /* slots are below */
 #define STATE_TEXT_MAX	  4096u /* bytes of a notice or a thread's name */
 
@@ -71,9 +72,9 @@ struct state {
 	uint64_t head[STATE_HEAD_MAX];
 	char *notice; /* owned; NULL: none */
 	struct bytes wrong; /* wrong frees (wrong_rows.h) */
-	struct state_site *site; /* owned; by id */
-	struct state_more *more; /* owned; by id; NULL: all 0 */
-	uint8_t *present; /* owned; by id */
+	struct state_site *site; /* owned; by id; 0 where it is not present */
+	struct state_more *more; /* owned; the same; NULL: all 0 */
+	uint8_t *present; /* owned; by id; 1 or 0 */
 	uint32_t room, sites; /* ids below `room`; number of sites present */
 	struct state_thread *thread; /* owned; by slot */
 	uint32_t thread_room, threads;
@@ -109,11 +110,21 @@ void state_thread_give(const struct state_thread *in, uint32_t slot, struct snap
 
 /* The site is no longer there; `id` is below `room`. */
 void state_site_clear(struct state *s, uint32_t id);
+/* The first site present from `id` on; `room`: none. One looks at sites in this way, as ids that
+ * are not present take no memory until they are touched. */
+static inline uint32_t state_site_next(const struct state *s, uint32_t id)
+{
+	const uint8_t *next = id < s->room ? memchr(&s->present[id], 1, s->room - id) : NULL;
+
+	return next ? (uint32_t)(next - s->present) : s->room;
+}
 
 /* Memory that it holds. */
 size_t state_bytes(const struct state *s);
 /* Back to the state before the first tick; keeps the memory. */
 void state_clear(struct state *s);
+/* Makes `to`, which is as before the first tick, equal to `s`. 0 or -ENOMEM. */
+int state_copy(struct state *to, const struct state *s);
 void state_free(struct state *s);
 
 #endif

@@ -379,8 +379,9 @@ static int gone_put(struct tick_encoder *t, struct state *old, const struct snap
 	for (size_t i = 0; i < sites_count(s); i++)
 		if (site_at(s, i)->id < old->room)
 			t->seen[site_at(s, i)->id] = 1;
-	for (uint32_t id = 0; id < old->room; id++) {
-		if (!old->present[id] || t->seen[id])
+	for (uint32_t id = state_site_next(old, 0); id < old->room;
+		id = state_site_next(old, id + 1)) {
+		if (t->seen[id])
 			continue;
 		bytes_number(&t->gone, id - next);
 		state_site_clear(old, id);
@@ -454,8 +455,9 @@ int tick_encode_state(
 		return rc;
 	head_put(old, now->head, out);
 	threads_put(t, old, now->thread, now->thread_room, out);
-	for (uint32_t id = 0; id < old->room; id++) {
-		if (!old->present[id] || (id < now->room && now->present[id]))
+	for (uint32_t id = state_site_next(old, 0); id < old->room;
+		id = state_site_next(old, id + 1)) {
+		if (id < now->room && now->present[id])
 			continue;
 		bytes_number(&t->gone, id - next);
 		state_site_clear(old, id);
@@ -464,10 +466,9 @@ int tick_encode_state(
 	}
 	bytes_number(out, gone);
 	bytes_add(out, t->gone.data, t->gone.len);
-	for (uint32_t id = 0; rc == 0 && id < now->room; id++)
-		if (now->present[id])
-			rc = site_put(
-				t, old, id, &now->site[id], now->more ? &now->more[id] : &none);
+	for (uint32_t id = state_site_next(now, 0); rc == 0 && id < now->room;
+		id = state_site_next(now, id + 1))
+		rc = site_put(t, old, id, &now->site[id], now->more ? &now->more[id] : &none);
 	return rc ? rc : columns_end(t, out, begin);
 }
 

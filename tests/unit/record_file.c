@@ -2,6 +2,7 @@
 /* Recordings: what is written comes back, to the byte. */
 #include <signal.h>
 #include <sys/resource.h>
+#include "shm/layout.h"
 #include "src/record/state.h"
 #include "tests/unit/record_file_fixture.h"
 
@@ -303,9 +304,15 @@ static long peak_kb(void)
 	return u.ru_maxrss;
 }
 
-/* Tables by id grow by half, and ids have a limit; ids that are not there take no memory. */
+/* Tables by id grow by half, up to the last id of a segment, wherever a recording names one; ids
+ * that are not there take no memory. */
 TEST(the_last_ids_come_back)
 {
+	const uint32_t last = HT_SITES_MAX - 1;
+	struct snap_leak_site leak = { .class = SNAP_LEAK_DEFINITE, .site = last };
+	struct snap_leaks leaks = { .how = "h", .sites = &leak, .nsites = 1 };
+	struct snap_mark_site marked = { .id = last, .live_bytes = 5 };
+	struct snap_mark mark = { .number = 1, .ns = 1, .sites = &marked, .nsites = 1 };
 	struct recording_writer *w = create(0);
 	struct recording *r;
 	struct snapshot *s;
@@ -313,7 +320,12 @@ TEST(the_last_ids_come_back)
 	long before;
 
 	program_init(&p, 3, 2);
-	p.sites[1].id = STATE_SITES_MAX - 1;
+	p.sites[1].id = last;
+	p.wrong[0] = (struct snap_wrong_free){ .site = last - 1, .stack = &p.stacks[0] };
+	p.nwrong = 1;
+	p.has_wrong = p.head.totals.has_wrong = true;
+	p.head.leaks = &leaks;
+	p.head.moments = &mark;
 	program_tick(&p, S_NS, 100);
 	p.nthreads = 1;
 	p.threads[0] = (struct snap_thread){ .slot = STATE_THREADS_MAX - 1, .tid = 7 };
@@ -328,7 +340,11 @@ TEST(the_last_ids_come_back)
 	CHECK(s != NULL);
 	if (s) {
 		CHECK_INT(s->nsites, 2);
-		CHECK_INT(s->sites[1].id, STATE_SITES_MAX - 1);
+		CHECK_INT(s->sites[1].id, last);
+		CHECK_INT(s->sites[1].stack->nframes, 3);
+		CHECK_INT(s->wrong[0].site, last - 1);
+		CHECK(s->leaks && s->leaks->nsites == 1 && s->leaks->sites[0].site == last);
+		CHECK(s->moments && s->moments->nsites == 1 && s->moments->sites[0].id == last);
 		CHECK_INT(s->threads[0].slot, STATE_THREADS_MAX - 1);
 	}
 	snapshot_unref(s);
