@@ -118,6 +118,8 @@ static int block_put(struct event_writer *w, uint32_t kind, const struct bytes *
 {
 	size_t bound = ZSTD_compressBound(raw->len), bytes;
 
+	if (raw->len > BLOCK_MOST)
+		return -EOVERFLOW;
 	if (raw->failed || out_room(w, HEAD_BYTES + bound) != 0)
 		return -ENOMEM;
 	bytes = ZSTD_compressCCtx(w->zstd, w->out + HEAD_BYTES, bound, raw->data, raw->len, LEVEL);

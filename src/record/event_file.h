@@ -15,6 +15,9 @@
 
 #define EVENT_FILE_STREAMS_MAX (1u << 24)
 
+/* Bytes of contents after which one begins another block: readers refuse much larger ones. */
+#define EVENT_FILE_BLOCK (256u << 10)
+
 /* Blocks belong to a stream: one process image, numbered from 0. EVENT_FILE_NAMES is for all. */
 enum event_file_kind {
 	EVENT_FILE_PROCESS = 1,
@@ -30,7 +33,7 @@ struct event_writer;
  * (EVENT_FILE_MESSAGE_MAX). */
 struct event_writer *event_file_create(const char *path, char *message);
 /* Compresses and writes a block, and empties `raw`. 0 or -errno; after a failure nothing more is
- * written, and each call returns it. */
+ * written, and each call returns it. -EOVERFLOW: readers would refuse so large a block. */
 int event_file_put(
 	struct event_writer *w, enum event_file_kind kind, uint32_t stream, struct bytes *raw);
 uint64_t event_file_bytes(const struct event_writer *w);

@@ -7,8 +7,6 @@
 
 #include "src/record/event_tags.h"
 
-#define NAMES_BLOCK (1u << 20) /* bytes after which another block begins */
-
 void event_write_process(struct event_writer *w, uint32_t stream, const struct event_process *p)
 {
 	struct bytes out = { 0 };
@@ -113,7 +111,7 @@ void event_names_begin(struct event_names *n, struct event_writer *w)
 void event_names_add(struct event_names *n, const struct stack *s)
 {
 	stack_write(&n->out, s, &n->done);
-	if (n->out.len >= NAMES_BLOCK)
+	if (n->out.len >= EVENT_FILE_BLOCK)
 		event_file_put(n->writer, EVENT_FILE_NAMES, 0, &n->out);
 }
 

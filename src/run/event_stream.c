@@ -103,10 +103,15 @@ static void site_write(struct event_stream *s, uint32_t site)
 
 /* ---- from the order to the file ---- */
 
-static void flush(struct event_stream *s)
+static void sites_flush(struct event_stream *s)
 {
 	if (s->sites.len > 0)
 		event_file_put(s->options.writer, EVENT_FILE_SITES, s->options.number, &s->sites);
+}
+
+static void flush(struct event_stream *s)
+{
+	sites_flush(s);
 	event_write_events(s->options.writer, s->options.number, &s->columns);
 	s->flushed_ns = clock_monotonic_ns();
 }
@@ -118,6 +123,8 @@ static void event_take(void *ctx, const struct event *e)
 	if ((e->kind == EVENT_ALLOC || e->kind == EVENT_BEFORE) && e->site < HT_SITES_MAX &&
 		!bit_test_set(s->site_known, e->site))
 		site_write(s, e->site);
+	if (s->sites.len >= EVENT_FILE_BLOCK)
+		sites_flush(s);
 	event_columns_add(&s->columns, e);
 	if (s->columns.count >= BLOCK_EVENTS)
 		flush(s);

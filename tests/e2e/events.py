@@ -266,6 +266,37 @@ def at_time():
     check_equal(sum(s["live_bytes"] for s in peak["sites"]), whole["totals"]["peak_live_bytes"], "its sites")
 
 
+def block_sizes(file):
+    """The sizes of the contents of a file's blocks, whose heads are four words."""
+    with open(file, "rb") as f:
+        data = f.read()
+    at, sizes = 16, []
+    while at < len(data):
+        _, packed, size, _ = struct.unpack_from("<4I", data, at)
+        sizes.append(size)
+        at += 16 + packed
+    return sizes
+
+
+@case("-a: blocks of the file stay small, however many call sites there are at once")
+def blocks_small():
+    file = path("events")
+    with subprocess.Popen([target("many_sites"), "20000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          env=environment(LD_PRELOAD=LIBRARY)) as program:
+        try:
+            check_equal(program.stdout.readline(), b"ready\n", "the program's first line")
+            with subprocess.Popen([HEAPTOP, "-a", str(program.pid), "--record-events", file, "--headless"],
+                                  env=environment(), stderr=subprocess.PIPE) as recorder:
+                wait_until(lambda: os.path.exists(file) and allocs_in(file) >= 20000, "the blocks in the file")
+                program.stdin.close()
+                check_equal(recorder.wait(), 0, "status: " + recorder.stderr.read().decode())
+        finally:
+            kill_hard(program)
+    sizes = block_sizes(file)
+    check(sum(sizes) > 600000, "contents of %d bytes" % sum(sizes))
+    check(max(sizes) < 300000, "a block of %d bytes" % max(sizes))
+
+
 # ---- deaths ----
 
 def wait_until(condition, what):

@@ -459,6 +459,27 @@ TEST(no_room)
 	event_read_free(r);
 }
 
+/* What a reader would take for damage is not written, but an error. */
+TEST(too_large_a_block_is_refused)
+{
+	char message[EVENT_FILE_MESSAGE_MAX];
+	struct event_writer *w = event_file_create(path, message);
+	struct bytes raw = { .data = calloc(1, 64u << 20), .len = 64u << 20, .cap = 64u << 20 };
+	struct event_file_block block;
+	struct event_reader *r;
+
+	CHECK_INT(event_file_put(w, EVENT_FILE_SITES, 0, &raw), 0);
+	raw.len = (64u << 20) + 1;
+	CHECK_INT(event_file_put(w, EVENT_FILE_SITES, 0, &raw), -EOVERFLOW);
+	CHECK_INT(event_file_close(w), -EOVERFLOW);
+	bytes_free(&raw);
+	r = event_file_open(path, message);
+	CHECK_INT(event_file_next(r, &block), 1);
+	CHECK_INT(event_file_next(r, &block), 0);
+	CHECK(!event_file_is_cut(r));
+	event_file_free(r);
+}
+
 int main(void)
 {
 	snprintf(path, sizeof(path), "%s/events.XXXXXX", check_memory());
@@ -472,6 +493,7 @@ int main(void)
 	RUN(a_long_stack_is_shown_without_inlined_calls);
 	RUN(damage_is_said);
 	RUN(no_room);
+	RUN(too_large_a_block_is_refused);
 	unlink(path);
 	return check_end();
 }
