@@ -327,6 +327,60 @@ static int index_use(struct recording *r, uint64_t from, uint64_t end)
 	return rc;
 }
 
+/* Cuts a group before the first of its ticks that is damaged. 0 or -ENOMEM. */
+static int group_check(struct recording *r, const struct replay *p, struct group *g)
+{
+	struct group whole = { .place = g->place, .step_ns = g->step_ns };
+	struct timeline_point last = { 0 };
+	struct tick_block tick;
+	struct block b;
+	int rc = 0;
+
+	for (; whole.ticks < g->ticks; whole.ticks++) {
+		rc = block_read(r->fd, p->at[g->place + whole.ticks], r->size, &b);
+		if (!rc)
+			rc = block_payload(r->fd, &b, &r->payload);
+		if (!rc)
+			rc = tick_block_read(&b, &last, &tick);
+		if (rc)
+			break;
+		whole.raw_bytes += tick.raw_bytes;
+		whole.bytes += block_size(&b);
+		last = tick.point;
+	}
+	*g = whole;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* An index says nothing of the payloads. The last tick has to be whole, as all else of a stream
+ * is derived from it; damaged ones before it are found when they are read. */
+static int tail_check(struct recording *r, struct replay *p)
+{
+	struct history *h = p->history;
+
+	for (;;) {
+		uint32_t gone = p->group.ticks;
+		int rc = group_check(r, p, &p->group);
+
+		gone -= p->group.ticks;
+		r->damaged |= gone > 0;
+		h->npoints -= gone;
+		p->ticks -= gone;
+		if (rc || p->group.ticks > 0 || h->ngroups == 0)
+			return rc;
+		p->group = h->groups[--h->ngroups];
+	}
+}
+
+static int tails_check(struct recording *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < r->nreplays; i++)
+		rc = tail_check(r, r->replays[i]);
+	return rc;
+}
+
 static int groups_end(struct recording *r)
 {
 	int rc = 0;
@@ -389,6 +443,8 @@ static int file_read(struct recording *r, uint64_t from)
 	uint64_t index;
 	int rc = index_find(r, from, &index) ? index_use(r, from, index) : file_scan(r, from);
 
+	if (!rc && r->indexed)
+		rc = tails_check(r);
 	if (!rc)
 		rc = groups_end(r);
 	if (rc)

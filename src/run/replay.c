@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/model/moment.h"
 #include "src/record/recording.h"
@@ -34,7 +35,7 @@ static void images_relate(struct replay *r)
 			r->program = i;
 }
 
-/* 0 or -ENODATA, -ENOMEM. */
+/* 0, -ENODATA, or what recording_last failed with. */
 static int images_load(struct replay *r)
 {
 	size_t streams = recording_streams(r->recording);
@@ -46,7 +47,7 @@ static int images_load(struct replay *r)
 		struct snapshot *last = recording_last(r->recording, i);
 
 		if (!last)
-			return -ENOMEM;
+			return -errno;
 		r->image[r->images++].last = last;
 	}
 	images_relate(r);
@@ -75,7 +76,9 @@ struct replay *replay_open(const char *path)
 			failure_print_reason(path, recording_notice(r->recording));
 		return r;
 	}
-	failure_print_reason(path, rc == -ENODATA ? "nothing was recorded" : "out of memory");
+	failure_print_reason(path, rc == -ENODATA   ? "nothing was recorded"
+				   : rc == -EBADMSG ? "the recording is damaged"
+						    : strerror(-rc));
 	replay_free(r);
 	return NULL;
 }

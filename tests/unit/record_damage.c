@@ -87,6 +87,39 @@ TEST(a_cut_file_has_all_that_was_flushed)
 	free(data);
 }
 
+/* How far a recording goes whose tick `at` of 12 has a flipped bit in its payload. */
+static size_t ticks_before_damage(const char *data, size_t len, size_t end)
+{
+	char *copy = memcpy(malloc(len), data, len);
+	struct recording *r;
+	struct snapshot *last;
+	size_t ticks;
+
+	copy[end - 1] ^= 1;
+	file_save(other, copy, len);
+	free(copy);
+	r = recording_open(other, message);
+	ticks = history_timeline(recording_history(r, 0))->npoints;
+	CHECK(recording_notice(r) && strstr(recording_notice(r), "damaged"));
+	last = recording_last(r, 0);
+	CHECK(last && last->uptime_ns == ticks * 3 * S_NS && last->state == SNAP_COPY);
+	snapshot_unref(last);
+	recording_free(r);
+	return ticks;
+}
+
+/* All of a stream is derived from its last tick, which therefore has to be whole. */
+TEST(a_damaged_end_takes_no_more_with_it)
+{
+	enum { SMALL = 12 };
+	size_t len, at[SMALL];
+	char *data = small_file(&len, at, SMALL, true);
+
+	CHECK_INT(ticks_before_damage(data, len, at[SMALL - 1]), SMALL - 1);
+	CHECK_INT(ticks_before_damage(data, len, at[SMALL - 2]), SMALL - 2);
+	free(data);
+}
+
 static void flip_and_read(const char *data, size_t len, unsigned rounds)
 {
 	uint64_t seed = 88172645463325252u;
@@ -304,6 +337,7 @@ int main(void)
 {
 	folder_make();
 	RUN(a_cut_file_has_all_that_was_flushed);
+	RUN(a_damaged_end_takes_no_more_with_it);
 	RUN(flipped_bits_are_found);
 	RUN(files_that_are_no_recordings);
 	RUN(two_recorders_of_a_file_exclude_each_other);
