@@ -159,7 +159,7 @@ static bool is_unmapped(struct far_agent_view *v)
 
 	if (v->identity.state != HT_STATE_RUNNING || v->of.pid == 0)
 		return false;
-	v->without = proc_maps_name(v->of.pid, slash ? slash + 1 : path) == 0 ? v->without + 1 : 0;
+	v->without = proc_maps_missing(v->of.pid, slash ? slash + 1 : path, v->without);
 	return v->without >= REPLACED_AFTER;
 }
 

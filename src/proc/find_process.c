@@ -31,13 +31,14 @@ static const char *line_name(const char *line)
 	return slash ? slash + 1 : "";
 }
 
-/* Searches maps for a line that `wanted` accepts. 1, 0 or -errno. */
+/* Searches maps for a line that `wanted` accepts. 1, 0 or -errno. A process that ends has none at
+ * once, though it takes the kernel seconds to free a large heap: -ESRCH. */
 static int maps_search(
 	pid_t pid, bool (*wanted)(const char *line, const void *what), const void *what)
 {
 	char path[32], *line = NULL;
 	size_t capacity = 0;
-	bool found = false;
+	bool found = false, any = false;
 	FILE *maps;
 	int err;
 
@@ -45,10 +46,12 @@ static int maps_search(
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!found && getline(&line, &capacity, maps) > 0)
+	while (!found && getline(&line, &capacity, maps) > 0) {
 		found = wanted(line, what);
+		any = true;
+	}
 	free(line);
-	err = ferror(maps) ? -EIO : 0;
+	err = ferror(maps) ? -EIO : any ? 0 : -ESRCH;
 	fclose(maps);
 	return found ? 1 : err;
 }
@@ -69,6 +72,13 @@ static bool line_has_name(const char *line, const void *what)
 int proc_maps_name(pid_t pid, const char *name)
 {
 	return maps_search(pid, line_has_name, name);
+}
+
+unsigned proc_maps_missing(pid_t pid, const char *name, unsigned looks)
+{
+	int rc = proc_maps_name(pid, name);
+
+	return rc == 0 ? looks + 1 : rc == 1 ? 0 : looks;
 }
 
 bool proc_is_narrow(pid_t pid)

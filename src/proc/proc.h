@@ -129,8 +129,12 @@ uint64_t proc_parse_pending(const char *buf, size_t len);
 bool proc_is_ending(pid_t pid);
 /* The last number of status's NSpid: the pid in the process's own namespace. 0: none. */
 pid_t proc_parse_inner_pid(const char *buf, size_t len);
-/* Whether a process maps a file of this name, in any directory. 1, 0 or -errno. */
+/* Whether a process maps a file of this name, in any directory. 1, 0 or -errno; -ESRCH, too, if it
+ * has no memory, as it ends or is the kernel's. */
 int proc_maps_name(pid_t pid, const char *name);
+/* How many looks in a row have found no such file mapped: `looks` before this one. It stays as it
+ * is if the process ends or cannot be read, which proves nothing. */
+unsigned proc_maps_missing(pid_t pid, const char *name, unsigned looks);
 /* Whether a 64-bit viewer looks at a 32-bit program. False where its executable cannot be read. */
 bool proc_is_narrow(pid_t pid);
 /* Whether it maps this very file, under any name. The same results. */

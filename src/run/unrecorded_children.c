@@ -117,7 +117,7 @@ void unrecorded_children_check(
 	if (!f)
 		return;
 	if (finding_due(f, &now)) {
-		f->without = proc_maps_name(row->pid, segment) == 0 ? f->without + 1 : 0;
+		f->without = proc_maps_missing(row->pid, segment, f->without);
 		f->why[0] = '\0';
 		if (f->without >= WITHOUT_MIN)
 			reason_read(f);

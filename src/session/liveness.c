@@ -138,7 +138,7 @@ void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, 
 
 	if (state != HT_STATE_RUNNING || pid == 0 || now < h->due_ns)
 		return;
-	h->without = proc_maps_name(pid, segment_name(s)) == 0 ? h->without + 1 : 0;
+	h->without = proc_maps_missing(pid, segment_name(s), h->without);
 	h->unrecorded = h->alone ? 0 : children_unrecorded(pid, segment_name(s));
 	if (h->unrecorded > h->unrecorded_most)
 		h->unrecorded_most = h->unrecorded;

@@ -198,6 +198,23 @@ TEST(resolve_ourselves)
 	CHECK_INT(proc_maps_name(getpid(), "unit"), 0);
 }
 
+/* Whose memory the kernel is freeing maps nothing, which is no answer. */
+TEST(the_dead_map_nothing)
+{
+	pid_t child = fork();
+	siginfo_t end;
+
+	if (child == 0)
+		_exit(0);
+	CHECK_INT(waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT), 0);
+	CHECK_INT(proc_maps_name(child, "proc_parse"), -ESRCH);
+	CHECK_INT(proc_maps_other(child, "heaptop-", "other"), -ESRCH);
+	CHECK_INT(proc_maps_missing(child, "proc_parse", 1), 1);
+	CHECK_INT(proc_maps_missing(getpid(), "proc_parse", 1), 0);
+	CHECK_INT(proc_maps_missing(getpid(), "unit", 1), 2);
+	CHECK_INT(waitpid(child, NULL, 0), child);
+}
+
 static void child_note(void *ctx, pid_t child)
 {
 	pid_t *last = ctx;
@@ -370,6 +387,7 @@ int main(void)
 	RUN(rollup);
 	RUN(inner_pid);
 	RUN(resolve_ourselves);
+	RUN(the_dead_map_nothing);
 	RUN(children);
 	RUN(parse_anything);
 	RUN(read_ourselves);
