@@ -35,6 +35,8 @@ int map_ranges_read(struct read_segment *s, uint32_t sites, struct map_ranges *o
 		const struct read_mapping *m = &mapping[i];
 		bool allocator = m->kind == HT_MAPPING_ALLOCATOR;
 
+		if (m->kind == HT_MAPPING_POOL) /* it lies in what is something else */
+			continue;
 		if (allocator || (m->site > 0 && m->site < sites))
 			add(out, m->start, m->end, allocator ? 0 : m->site);
 	}

@@ -3,6 +3,7 @@
  * oracle; and what a forked child has unmapped. */
 #include <stdlib.h>
 
+#include "shm/mappings.h"
 #include "src/memory/map_ranges.h"
 #include "tests/unit/segment_fixture.h"
 
@@ -98,9 +99,33 @@ TEST(what_was_unmapped)
 	made_close(&made);
 }
 
+/* A pool's block lies in memory that is something else: a block of malloc's, or a mapping. */
+TEST(pools_map_nothing)
+{
+	const uint64_t at = 0x7f0000000000;
+	const struct mappings_block mapped = { at, at + 4 * PAGE, 9, 1, HT_MAPPING_MMAP, 0 },
+				    pool = { at + 32 + HT_POOL_SPACE, at + 64 + HT_POOL_SPACE, 9, 1,
+					    HT_MAPPING_POOL, 0 };
+	struct map_ranges r;
+	struct read_segment *s;
+	struct made made;
+
+	made_open(&made, &fixture_identity);
+	mappings_enter(&made.s, &mapped);
+	mappings_enter(&made.s, &pool);
+	s = made_read(&made);
+	CHECK_INT(map_ranges_read(s, 2, &r), 0);
+	CHECK_INT(r.count, 1);
+	CHECK(r.range[0].start == at && r.range[0].end == at + 4 * PAGE);
+	map_ranges_free(&r);
+	read_close(s);
+	made_close(&made);
+}
+
 int main(void)
 {
 	RUN(one_over_another);
 	RUN(what_was_unmapped);
+	RUN(pools_map_nothing);
 	return check_end();
 }
