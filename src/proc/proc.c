@@ -329,7 +329,7 @@ int proc_cpu_ns(pid_t pid, uint64_t *ns)
 {
 	struct timespec t;
 	clockid_t clock;
-	int rc = clock_getcpuclockid(pid, &clock);
+	int rc = pid == 0 ? ESRCH : clock_getcpuclockid(pid, &clock); /* 0 is our own */
 
 	if (rc != 0)
 		return -rc;

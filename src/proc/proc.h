@@ -113,7 +113,8 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 pid_t proc_memory_tid(pid_t pid);
 /* A thread's name, cleaned. False: it cannot be read, and `out` is as it was. */
 bool proc_thread_name(pid_t pid, pid_t tid, char *out, size_t cap);
-/* Processor time of all its threads so far, those that ended included. 0 or -errno. */
+/* Processor time of all its threads so far, those that ended included. 0 or -errno; pid 0, a
+ * process that is not visible from here, is -ESRCH. */
 int proc_cpu_ns(pid_t pid, uint64_t *ns);
 /* Our own resident bytes; 0: unknown. */
 uint64_t proc_own_rss(void);

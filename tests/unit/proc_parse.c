@@ -290,6 +290,8 @@ TEST(read_ourselves)
 	CHECK(r.state == 'R' || r.state == 'S' || r.state == 'D');
 	CHECK_INT(proc_start_ticks(getpid(), &ticks), 0);
 	CHECK_INT(ticks, r.start_ticks);
+	CHECK_INT(proc_cpu_ns(getpid(), &ticks), 0);
+	CHECK_INT(proc_cpu_ns(0, &ticks), -ESRCH);
 	CHECK_INT(proc_read(getpid(), false, &r), 0);
 	CHECK(!r.have_pss);
 }
