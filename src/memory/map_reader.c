@@ -99,14 +99,29 @@ static int mapped_read(struct reading *r, struct read_segment *s)
 	return rc;
 }
 
+/* What was opened by the pid before is the program's if the pid is still its own. 0, -ESRCH or
+ * -errno. */
+static int process_check(const struct reading *r, struct read_segment *s)
+{
+	struct read_identity id;
+	uint64_t ticks = 0;
+	int rc = r->of->core ? 0 : read_identity(s, &id);
+
+	if (r->of->core || rc != 0)
+		return rc;
+	rc = proc_start_ticks(r->of->pid, &ticks);
+	return rc != 0 || ticks == id.start_ticks ? rc : -ESRCH;
+}
+
 static int blocks_read(struct reading *r, const char *path)
 {
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *s = read_open(path, message);
 	struct read_totals t;
 	ssize_t n = 0;
-	int rc = s ? read_totals(s, &t) : -EIO;
+	int rc = s ? process_check(r, s) : -EIO;
 
+	rc = rc == 0 ? read_totals(s, &t) : rc;
 	if (rc == 0) {
 		r->sites = t.sites;
 		r->in.sampled = t.sample_most != 0;

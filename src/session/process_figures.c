@@ -20,13 +20,13 @@ static void take(struct snap_proc *to, const struct proc_reading *r)
 	to->threads = r->threads;
 }
 
-void process_figures_read(struct process_figures *f, pid_t pid)
+void process_figures_read(struct process_figures *f, pid_t pid, uint64_t start_ticks)
 {
 	struct proc_reading r = { 0 };
 	uint64_t now = clock_monotonic_ns();
 	bool with_pss = now >= f->pss_due_ns;
 
-	if (pid == 0 || proc_read(pid, with_pss, &r) != 0)
+	if (pid == 0 || proc_read(pid, with_pss, &r) != 0 || r.start_ticks != start_ticks)
 		return;
 	if (r.rss_bytes == 0 && f->proc.valid)
 		return; /* it is ending: the last reading is worth more */

@@ -16,8 +16,9 @@ struct process_figures {
 	uint64_t ticked_ns, ticked_cpu_ns; /* of heaptop itself, at the last tick */
 };
 
-/* Reads /proc. `pid` 0: the process is not visible from here. */
-void process_figures_read(struct process_figures *f, pid_t pid);
+/* Reads /proc. `pid` 0: the process is not visible from here. One that did not start at
+ * `start_ticks` (proc_start_ticks) has its pid from another and is not read. */
+void process_figures_read(struct process_figures *f, pid_t pid, uint64_t start_ticks);
 /* Takes what an agent reported. */
 void process_figures_far(struct process_figures *f, const struct far_moment *m);
 /* The cost of heaptop, and of the segment, into `head`. */

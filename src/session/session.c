@@ -577,7 +577,7 @@ struct snapshot *session_tick(struct session *s)
 		if (s->far)
 			process_figures_far(&s->figures, s->far);
 		else if (session_alive(s))
-			process_figures_read(&s->figures, s->pid);
+			process_figures_read(&s->figures, s->pid, s->identity.start_ticks);
 		rc = account_of_end(s);
 	}
 	if (rc != 0) {

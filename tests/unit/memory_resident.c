@@ -94,6 +94,28 @@ TEST(no_reading_before)
 	resident_free(&r);
 }
 
+static void start_change(void)
+{
+	struct segment s;
+
+	CHECK(launch_map(&s, path));
+	s.header->start_ticks ^= 1;
+	segment_unmap(&s);
+}
+
+/* The program has ended, and its pid is another process's. */
+TEST(a_process_of_the_same_pid)
+{
+	const struct map_reader_of of = { .path = path, .pid = getpid() };
+	struct resident r = { 0 };
+
+	start_change();
+	resident_update(&r, &of);
+	CHECK(resident_last(&r, path) == NULL);
+	resident_free(&r);
+	start_change();
+}
+
 int main(void)
 {
 	launch_dir_make();
@@ -103,6 +125,7 @@ int main(void)
 	RUN(a_program_that_has_grown);
 	RUN(a_program_of_unknown_size);
 	RUN(no_reading_before);
+	RUN(a_process_of_the_same_pid);
 	launch_dir_drop();
 	return check_end();
 }

@@ -297,6 +297,7 @@ TEST(pid_of_another)
 		made.path, &(struct session_options){ 0 }, (char[READ_MESSAGE_MAX]){ 0 });
 	s = tick();
 	CHECK_INT(s->state, SNAP_GONE);
+	CHECK(!s->proc.valid && s->proc.rss == 0);
 	snapshot_unref(s);
 	end();
 }
