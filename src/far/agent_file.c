@@ -35,8 +35,8 @@ static int mapped_open(pid_t pid, const char *module)
 	struct stat st;
 	int fd, file = -1;
 
-	if (module[0] != '/' || snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, module) >=
-					(int)sizeof(path))
+	if (module[0] != '/' || snprintf(path, sizeof(path), "/proc/%d/root%s",
+					(int)proc_memory_tid(pid), module) >= (int)sizeof(path))
 		return -1;
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)

@@ -88,11 +88,11 @@ static int ring_map(struct fault_events *f, unsigned processor)
 	return 0;
 }
 
-/* The thread that makes the others first, with the buffers. */
-static int leader_add(struct fault_events *f)
+/* One thread first, with the buffers: the one that makes the others, mostly. */
+static int first_add(struct fault_events *f, pid_t tid)
 {
 	for (unsigned i = 0; i < f->processors; i++)
-		if (event_add(f, f->pid, (int)i) < 0 || ring_map(f, i) != 0)
+		if (event_add(f, tid, (int)i) < 0 || ring_map(f, i) != 0)
 			return -1;
 	return 0;
 }
@@ -110,7 +110,7 @@ static int thread_add(struct fault_events *f, pid_t tid)
 	return 0;
 }
 
-static int threads_add(struct fault_events *f)
+static int others_add(struct fault_events *f, pid_t first)
 {
 	const struct dirent *d;
 	char path[64];
@@ -122,7 +122,7 @@ static int threads_add(struct fault_events *f)
 	while (dir && rc == 0 && (d = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
 
-		if (tid > 0 && tid != f->pid)
+		if (tid > 0 && tid != first)
 			rc = thread_add(f, tid);
 	}
 	if (dir)
@@ -134,6 +134,7 @@ struct fault_events *fault_events_new(pid_t pid)
 {
 	struct fault_events *f = calloc(1, sizeof(*f));
 	long processors = sysconf(_SC_NPROCESSORS_CONF);
+	pid_t first = proc_memory_tid(pid);
 	int failed;
 
 	if (!f)
@@ -143,7 +144,7 @@ struct fault_events *fault_events_new(pid_t pid)
 	f->processors = processors > 0 ? (unsigned)processors : 1;
 	f->fd = calloc(EVENTS_MOST, sizeof(*f->fd));
 	f->ring = calloc(f->processors, sizeof(struct perf_event_mmap_page *));
-	if (f->fd && f->ring && leader_add(f) == 0 && threads_add(f) == 0)
+	if (f->fd && f->ring && first_add(f, first) == 0 && others_add(f, first) == 0)
 		return f;
 	failed = errno;
 	fault_events_free(f);

@@ -2,11 +2,9 @@
 /* Processes by name and by descent, and the command line that starts one again. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "src/proc/proc.h"
 #include "src/target/processes.h"
@@ -14,6 +12,7 @@
 #include "src/target/target.h"
 #include "tests/check.h"
 #include "tests/unit/exec_fixture.h"
+#include "tests/unit/second_thread.h"
 
 static struct target_process found[PROCESSES_LIST_MAX];
 
@@ -246,35 +245,11 @@ TEST(a_program_of_several_names)
 	CHECK_INT(system(make), 0);
 }
 
-static void *run_on(void *arg)
-{
-	prctl(PR_SET_NAME, "runs-on");
-	pause();
-	return arg;
-}
-
-/* A child of which only its second thread is left. */
-static pid_t headless_start(void)
-{
-	pthread_t thread;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (pthread_create(&thread, NULL, run_on, NULL) == 0)
-			syscall(SYS_exit, 0);
-		_exit(1);
-	}
-	while (pid > 0 && proc_memory_tid(pid) == pid)
-		usleep(1000);
-	return pid;
-}
-
 /* The kernel has its executable and its command line, but not for the thread that has ended. */
 TEST(a_process_without_its_first_thread)
 {
 	char own[256], message[TARGET_MESSAGE_MAX];
-	pid_t pid = headless_start();
+	pid_t pid = second_thread_start();
 	struct target_segment none;
 
 	snprintf(own, sizeof(own), "%s", command_of(getpid()));
