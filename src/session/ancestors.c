@@ -26,7 +26,7 @@ static void site_fold(struct read_site *to, struct read_site *from)
 	to->spread.free_bytes += from->spread.free_bytes;
 	if (to->peak_bytes < to->live_bytes)
 		to->peak_bytes = to->live_bytes;
-	from->allocs = 0;
+	from->allocs = from->at_peak_bytes = from->at_peak_blocks = 0;
 }
 
 void ancestors_fold(
