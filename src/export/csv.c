@@ -45,6 +45,14 @@ static void csv_int(struct strbuf *out, int64_t value, bool known)
 	strbuf_putc(out, ',');
 }
 
+/* Rates of a file may be anything. */
+static int64_t rounded(double rate)
+{
+	const double most = 9e18;
+
+	return (int64_t)(rate > most ? most : rate > -most ? rate : -most);
+}
+
 static void csv_figures(struct strbuf *out, const struct snapshot *s, const struct snap_site *site)
 {
 	bool peak = s->totals.has_at_peak, since = s->since || s->moment == SNAP_RANGE;
@@ -58,7 +66,7 @@ static void csv_figures(struct strbuf *out, const struct snapshot *s, const stru
 	csv_uint(out, site->at_peak_bytes, peak);
 	csv_uint(out, site->at_peak_blocks, peak);
 	csv_uint(out, site->temporary, true);
-	csv_int(out, (int64_t)site->rate_bytes_per_s, true);
+	csv_int(out, rounded(site->rate_bytes_per_s), true);
 	csv_int(out, site->since.bytes, since);
 	csv_int(out, site->since.blocks, since);
 	csv_uint(out, site->since.allocs, since);

@@ -44,10 +44,11 @@ static size_t add_moment(const struct snapshot *s, struct timeline_point *out, s
 	return n + 1;
 }
 
-/* Keeps every k-th point, with the extremes of those before it, and the last one. */
-static size_t thin(struct timeline_point *p, size_t n, size_t most)
+/* Keeps every k-th point, with the extremes of those before it, the last one and that of a moment.
+ */
+static size_t thin(struct timeline_point *p, size_t n, size_t most, uint64_t moment_ns)
 {
-	size_t each = (n + most - 2) / (most - 1), kept = 0;
+	size_t each = (n + most - 3) / (most - 2), kept = 0;
 	struct timeline_point sum = { 0 };
 	bool open = false;
 
@@ -63,7 +64,7 @@ static size_t thin(struct timeline_point *p, size_t n, size_t most)
 		sum = p[i];
 		sum.low_bytes = low;
 		sum.high_bytes = high;
-		open = (i + 1) % each != 0 && i + 1 < n;
+		open = (i + 1) % each != 0 && i + 1 < n && p[i].ns != moment_ns;
 		if (!open)
 			p[kept++] = sum;
 	}
@@ -87,6 +88,6 @@ struct timeline_point *past_points(
 	for (size_t i = 0; i < kept; i++)
 		out[n++] = t->points[i];
 	n = add_moment(s, out, n);
-	*npoints = thin(out, n, most);
+	*npoints = thin(out, n, most, s->uptime_ns);
 	return out;
 }

@@ -96,6 +96,7 @@ TEST(range)
 TEST(csv)
 {
 	const struct export_options o = { .names = NAMES_FULL };
+	struct snap_site sites[2] = { canned.sites[0] };
 	struct snapshot s = canned;
 
 	CHECK(strstr(exported(EXPORT_CSV, &s, &o),
@@ -104,6 +105,12 @@ TEST(csv)
 		      "/src/cache.cc,214,/opt/app/server,"
 		      "main;cache::Shard::insert(int);"
 		      "std::allocator<int>::allocate(unsigned long)\r\n") != NULL);
+	sites[1] = s.sites[1];
+	sites[1].rate_bytes_per_s = -1e300; /* of a file */
+	s.sites = sites;
+	s.nsites = 2;
+	CHECK(strstr(exported(EXPORT_CSV, &s, &o), ",-9000000000000000000,") != NULL);
+	s = canned;
 	s.command = "sh -c \"a, b\"";
 	s.totals.has_at_peak = true;
 	CHECK(strstr(exported(EXPORT_CSV, &s, &o),
@@ -167,7 +174,7 @@ TEST(past)
 	struct snapshot s = canned;
 	struct timeline_point *p;
 	uint64_t high = 0;
-	size_t n;
+	size_t n, found = 0;
 
 	for (uint64_t i = 0; i < 1000; i++)
 		points[i] = (struct timeline_point){ .ns = i, .high_bytes = i == 333 ? 77 : 0 };
@@ -178,6 +185,15 @@ TEST(past)
 	CHECK_INT(high, 77);
 	CHECK(p[n - 1].ns == s.uptime_ns && p[n - 1].live_bytes == s.totals.live_bytes);
 	free(p);
+	/* A moment of the past is one, too. */
+	for (s.uptime_ns = 0; s.uptime_ns < 1000; s.uptime_ns++) {
+		p = past_points(&s, &t, 50, &n);
+		for (size_t i = 0; i < n && n <= 50; i++)
+			found += p[i].ns == s.uptime_ns;
+		free(p);
+	}
+	CHECK_INT(found, 1000);
+	s = canned;
 	s.history_points = 3;
 	s.history_step_ns = 1000000000;
 	s.history[1] = 55;
