@@ -319,6 +319,12 @@ static int place_names_write(
 	return rc;
 }
 
+/* Whether names told something of a frame that is not in the file since its first tick. */
+static bool has_names(const struct frame *f)
+{
+	return f->function || f->file || f->hidden;
+}
+
 static int site_names_write(struct stack_write *w, const struct snap_site *site)
 {
 	const struct stack *s = site->stack;
@@ -328,7 +334,7 @@ static int site_names_write(struct stack_write *w, const struct snap_site *site)
 	for (uint32_t i = 0; rc == 0 && i < s->nframes; i++) {
 		if (!is_place(s, i))
 			continue;
-		if (snapshot_frame(s, i)->function || snapshot_frame(s, i)->file || i > from)
+		if (has_names(snapshot_frame(s, i)) || i > from)
 			rc = place_names_write(w, s, from, i);
 		from = i + 1;
 	}

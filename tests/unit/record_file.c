@@ -228,7 +228,8 @@ TEST(names_are_written_when_they_are_known)
 			.mangled = "_ZN3app3runEi",
 			.file = "run.cc",
 			.line = 70000 },
-		{ .pc = 0x7f0000002000, .offset = 0x2000, .module = &program_lib },
+		/* A frame that is found to be of an allocator without symbols. */
+		{ .pc = 0x7f0000002000, .offset = 0x2000, .module = &program_lib, .hidden = true },
 		{ .pc = 0x555500000040,
 			.offset = 0x40,
 			.module = &program_app,
