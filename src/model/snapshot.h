@@ -68,7 +68,7 @@ struct frame {
 struct stack {
 	const struct frame *frames; /* in one piece; NULL: see `shared` */
 	uint32_t nframes; /* at least 1 */
-	uint32_t title; /* the frame that names the site: the first one not hidden, or 0 */
+	uint32_t title; /* the frame that names the site (snapshot_frame_names) */
 	bool truncated; /* outer frames are missing: depth limit, or the unwinder stopped */
 	bool resolved; /* all names are resolved */
 	/* Inner frames are missing: it stands for all stacks through its innermost frame that found
@@ -81,6 +81,12 @@ struct stack {
 static inline const struct frame *snapshot_frame(const struct stack *s, uint32_t i)
 {
 	return s->frames ? &s->frames[i] : s->shared[i];
+}
+
+/* Whether a frame has a name for its site: stack.title is the first that does, or 0. */
+static inline bool snapshot_frame_names(const struct frame *f)
+{
+	return !f->hidden && (f->function || f->module->path[0]);
 }
 
 /*

@@ -68,17 +68,12 @@ static int stacks_chunk_grow(struct stacks *s)
 	return 0;
 }
 
-static bool names_sites(const struct frame *f)
-{
-	return !f->hidden && (f->function || f->module->path[0]);
-}
-
 /* The frame that names the site; the first one if none does. */
 static void stacks_title(struct stacks_entry *e)
 {
 	e->stack.title = 0;
 	for (uint32_t i = 0; i < e->stack.nframes; i++) {
-		if (names_sites(e->frames[i])) {
+		if (snapshot_frame_names(e->frames[i])) {
 			e->stack.title = i;
 			return;
 		}

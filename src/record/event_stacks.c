@@ -431,7 +431,7 @@ static bool stack_make(const struct event_stacks *s, struct site *site)
 		.truncated = site->missing & SNAP_MISSING_OUTER,
 		.resolved = true,
 		.ancestor = site->missing & SNAP_MISSING_INNER };
-	while (k->title < count && site->frames[k->title].hidden)
+	while (k->title < count && !snapshot_frame_names(&site->frames[k->title]))
 		k->title++;
 	if (k->title == count)
 		k->title = 0;

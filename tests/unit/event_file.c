@@ -385,6 +385,7 @@ TEST(a_long_stack_is_shown_without_inlined_calls)
 		.path = "/bin/program", .name = "program", .build_id = "abcd"
 	};
 	static struct event_frame places[PLACES];
+	static const struct event_frame nowhere[] = { { 0x7000, 0 }, { 0x401000, 1 } };
 	static struct frame frames[INLINES];
 	const struct stack stack = { .frames = frames, .nframes = INLINES };
 	struct event_writer *w = event_file_create(path, (char[EVENT_FILE_MESSAGE_MAX]){ "" });
@@ -408,6 +409,7 @@ TEST(a_long_stack_is_shown_without_inlined_calls)
 	event_write_module(&out, &(struct event_module){ 1, "/bin/program", "abcd", 0x400000 });
 	event_write_site(&out, 0, "malloc", 0, places, 2);
 	event_write_site(&out, 1, "malloc", 0, places, PLACES);
+	event_write_site(&out, 2, "malloc", 0, nowhere, 2);
 	event_file_put(w, EVENT_FILE_SITES, 0, &out);
 	event_names_begin(&names, w);
 	event_names_add(&names, &stack);
@@ -419,6 +421,9 @@ TEST(a_long_stack_is_shown_without_inlined_calls)
 	CHECK(few && few->nframes == 2 * INLINES);
 	CHECK(many && many->nframes == PLACES);
 	CHECK_STR(many ? many->frames[5].function : "", "outer");
+	/* Code of no object file names no site. */
+	many = event_read_stack(r, 0, 2, &function);
+	CHECK(many && many->title == 1 && strcmp(many->frames[1].function, "inner") == 0);
 	event_read_free(r);
 	bytes_free(&out);
 }
