@@ -164,11 +164,21 @@ static void block_end(
 	emit(o, &e);
 }
 
-int event_order_before(struct event_order *o, const struct event_raw *block)
+static int by_tick(const void *a, const void *b)
+{
+	const struct event_raw *x = a, *y = b;
+
+	return (x->tick > y->tick) - (x->tick < y->tick);
+}
+
+int event_order_before(struct event_order *o, struct event_raw *blocks, size_t count)
 {
 	o->exact = false;
-	if (block->addr != 0 && !event_blocks_find(&o->live, block->addr))
-		block_begin(o, EVENT_BEFORE, 0, block);
+	if (count > 0)
+		qsort(blocks, count, sizeof(*blocks), by_tick);
+	for (size_t i = 0; i < count; i++)
+		if (blocks[i].addr != 0 && !event_blocks_find(&o->live, blocks[i].addr))
+			block_begin(o, EVENT_BEFORE, 0, &blocks[i]);
 	return o->failed ? -ENOMEM : 0;
 }
 

@@ -20,9 +20,9 @@ struct event_order;
 /* Ordered events go to `sink`. NULL: no memory. */
 struct event_order *event_order_new(const struct event_sink *sink);
 void event_order_free(struct event_order *o);
-/* A block found live when the recording began. Before or between events; one that has an event of
- * its own is ignored. 0 or -ENOMEM. */
-int event_order_before(struct event_order *o, const struct event_raw *block);
+/* The blocks found live when the recording began, which it puts in the order of their ticks. Before
+ * or between events; one that has an event of its own is ignored. 0 or -ENOMEM. */
+int event_order_before(struct event_order *o, struct event_raw *blocks, size_t count);
 /* Adds the next `count` events of a slot (below EVENT_SLOTS_MAX). 0 or -ENOMEM. */
 int event_order_add(
 	struct event_order *o, uint32_t slot, const struct event_raw *events, size_t count);

@@ -11,6 +11,7 @@
 
 #include "src/proc/proc.h"
 #include "src/record/event_tags.h"
+#include "src/util/array.h"
 #include "src/util/clock.h"
 
 #define BATCH 4096u /* events of one read: 128 KB, which stays in the cache */
@@ -298,23 +299,38 @@ static int missed_begin(struct event_stream *s)
 	return 0;
 }
 
+struct seed {
+	struct event_raw *blocks;
+	size_t count, room;
+	bool failed;
+};
+
 static void block_seed(void *ctx, const struct read_block *b)
 {
-	struct event_stream *s = ctx;
-	const struct event_raw raw = { b->addr, b->size, b->tick, b->site, EVENT_RAW_ALLOC };
+	struct seed *seed = ctx;
+	struct event_raw *blocks =
+		array_grow(seed->blocks, seed->count, &seed->room, sizeof(*blocks));
 
-	if (event_order_before(s->order, &raw) != 0)
-		s->error = -ENOMEM;
+	seed->failed |= !blocks;
+	if (!blocks)
+		return;
+	seed->blocks = blocks;
+	blocks[seed->count++] =
+		(struct event_raw){ b->addr, b->size, b->tick, b->site, EVENT_RAW_ALLOC };
 }
 
 int event_stream_seed(struct event_stream *s)
 {
+	struct seed seed = { 0 };
 	ssize_t rc;
 
 	event_stream_introduce(s);
 	rc = missed_begin(s);
 	if (rc >= 0)
-		rc = read_blocks(s->segment, block_seed, s);
+		rc = read_blocks(s->segment, block_seed, &seed);
+	if (rc >= 0)
+		rc = seed.failed ? -ENOMEM : event_order_before(s->order, seed.blocks, seed.count);
+	free(seed.blocks);
 	return rc < 0 ? (int)rc : s->error;
 }
 
