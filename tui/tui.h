@@ -93,7 +93,8 @@ struct tui_source {
 	 */
 	int (*mark)(void *ctx, char *msg, size_t cap);
 	void (*mark_name)(void *ctx, unsigned number, const char *name);
-	/* Sets the marks that `since` and `until` of the next snapshots are; 0: none, and now. */
+	/* Sets the marks that `since` and `until` of the next snapshots are; 0: none, and now.
+	 * NULL: all snapshots are of a single moment. */
 	void (*since)(void *ctx, unsigned since, unsigned until);
 	/*
 	 * Sets the moment that the next snapshots are of. 0, or -errno and a line in `msg`: then

@@ -260,6 +260,10 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 	bool was_shown = ui_counts_since(ui);
 	const struct snapshot *s;
 
+	if (!ui->source->since) {
+		ui_message(ui, "no mark to count from: a single moment is shown");
+		return;
+	}
 	ui->source->since(ui->source->ctx, since, until);
 	refresh_now(ui);
 	s = ui->current;

@@ -154,6 +154,22 @@ TEST(where_nothing_runs_nothing_is_marked)
 	paper_close(&p);
 }
 
+/* A report or a diff: its source marks nothing, and has no marks to choose from. */
+TEST(a_single_moment_has_no_marks_to_choose_from)
+{
+	begin();
+	p.source.mark = NULL;
+	p.source.since = NULL;
+	paper_keys(&p, "B");
+	CHECK(sees("no mark to count from: a single moment is shown"));
+	paper_keys(&p, "b");
+	CHECK(sees("not marked: no program is running"));
+	paper_keys(&p, "`B");
+	CHECK(sees("no mark to count from"));
+	CHECK(ui_view(&p.ui) == view_table[VIEW_MARKS]);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(m_marks_at_once_and_then_asks_for_a_name);
@@ -163,5 +179,6 @@ int main(void)
 	RUN(the_selection_is_a_mark);
 	RUN(read_only_nothing_is_marked);
 	RUN(where_nothing_runs_nothing_is_marked);
+	RUN(a_single_moment_has_no_marks_to_choose_from);
 	return check_end();
 }
