@@ -67,6 +67,11 @@ static struct mark_line marks_line(const struct ui *ui, size_t row)
 	return (struct mark_line){ .to = m, .from = m ? m->before : NULL };
 }
 
+static unsigned number_of(const struct snap_mark *m)
+{
+	return m ? m->number : 0;
+}
+
 /* The number of the mark under the cursor; 0: now. */
 static unsigned marks_selected(const struct ui *ui)
 {
@@ -74,7 +79,7 @@ static unsigned marks_selected(const struct ui *ui)
 
 	if (l->cursor + 1 >= l->count)
 		return 0;
-	return marks_line(ui, l->cursor).to->number;
+	return number_of(marks_line(ui, l->cursor).to);
 }
 
 static void marks_moved(struct ui *ui)
@@ -82,7 +87,10 @@ static void marks_moved(struct ui *ui)
 	ui->marks.selected = marks_selected(ui);
 }
 
-/* The selection is a mark; new marks are added at the end. */
+/*
+ * The selection is a mark; new marks are added at the end. Frozen rows do not freeze the marks: the
+ * lines are those of the newest snapshot.
+ */
 static void marks_update(struct ui *ui)
 {
 	struct list *l = &ui->marks.list;
@@ -90,9 +98,7 @@ static void marks_update(struct ui *ui)
 
 	l->count = ui->current ? n + 1 : 0;
 	for (size_t i = 0; i < l->count; i++) {
-		struct mark_line line = marks_line(ui, i);
-
-		if ((line.to ? line.to->number : 0) == ui->marks.selected)
+		if (number_of(marks_line(ui, i).to) == ui->marks.selected)
 			list_follow(l, i);
 	}
 	list_recount(l, l->count);
@@ -141,8 +147,7 @@ static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigne
 	*out = 0;
 	switch (column) {
 	case IS_NUMBER:
-		snprintf(out, COLUMN_TEXT_MAX, line->to ? "%u" : "now",
-			line->to ? line->to->number : 0);
+		snprintf(out, COLUMN_TEXT_MAX, line->to ? "%u" : "now", number_of(line->to));
 		break;
 	case IS_USE:
 		strcpy(out, mark_use(ui, line));
@@ -247,11 +252,6 @@ static void marks_click(struct ui *ui, int y, int x)
 }
 
 /* ---- keys --------------------------------------------------------------------------------- */
-
-static unsigned number_of(const struct snap_mark *m)
-{
-	return m ? m->number : 0;
-}
 
 /* The columns since a mark come with the next snapshot. */
 static void marks_choose(struct ui *ui, unsigned since, unsigned until)
@@ -387,6 +387,7 @@ const struct view view_marks = {
 	.scope = IN_MARKS,
 	.open = marks_open,
 	.update = marks_update,
+	.refreshed = marks_update,
 	.moved = marks_moved,
 	.draw = marks_draw,
 	.status = marks_status,

@@ -128,6 +128,47 @@ TEST(the_selection_is_a_mark)
 	paper_close(&p);
 }
 
+/* The marks are not frozen with the rows. */
+TEST(a_mark_set_while_the_rows_are_frozen_has_a_line)
+{
+	begin();
+	paper_keys(&p, "m\r `");
+	CHECK(p.ui.frozen);
+	CHECK_INT(p.ui.marks.list.count, 2);
+	paper_keys(&p, "m\r");
+	CHECK_INT(p.ui.marks.list.count, 3);
+	CHECK_INT(p.ui.marks.selected, 0);
+	paper_keys(&p, "gg");
+	CHECK_INT(p.ui.marks.selected, 1);
+	paper_keys(&p, "j");
+	CHECK_INT(p.ui.marks.selected, 2);
+	paper_close(&p);
+}
+
+/* The new image has no marks, also while the rows are frozen at the old one. */
+TEST(exec_ends_the_marks_of_frozen_rows)
+{
+	static int images[2];
+	struct mark_list old;
+
+	begin();
+	p.canned.image = &images[0];
+	seconds(1);
+	paper_keys(&p, "m\rm\r `kk");
+	CHECK_INT(p.ui.marks.selected, 1);
+	old = p.canned.moments;
+	p.canned.moments = (struct mark_list){ 0 };
+	p.canned.since = p.canned.until = 0;
+	p.canned.image = &images[1];
+	seconds(1);
+	CHECK_INT(p.ui.marks.list.count, 1);
+	CHECK(sees("no marks yet"));
+	paper_keys(&p, "kj");
+	CHECK_INT(p.ui.marks.selected, 0);
+	p.canned.moments = old; /* the frozen rows count from them */
+	paper_close(&p);
+}
+
 TEST(read_only_nothing_is_marked)
 {
 	begin();
@@ -177,6 +218,8 @@ int main(void)
 	RUN(the_order_since_a_mark_ends_with_it);
 	RUN(any_two_marks_are_compared);
 	RUN(the_selection_is_a_mark);
+	RUN(a_mark_set_while_the_rows_are_frozen_has_a_line);
+	RUN(exec_ends_the_marks_of_frozen_rows);
 	RUN(read_only_nothing_is_marked);
 	RUN(where_nothing_runs_nothing_is_marked);
 	RUN(a_single_moment_has_no_marks_to_choose_from);
