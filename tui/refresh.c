@@ -40,8 +40,7 @@ static void image_changed(struct ui *ui)
 
 	if (other)
 		process_selection_save(ui, ui->shown);
-	while ((ui_view(ui)->scope & (IN_DETAIL | IN_EVENTS | IN_WHY)) && ui_pop(ui))
-		;
+	ui_remove(ui, IN_DETAIL | IN_EVENTS | IN_WHY);
 	for (int id = 0; id < VIEW_COUNT; id++)
 		if (view_table[id]->reset)
 			view_table[id]->reset(ui);

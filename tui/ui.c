@@ -185,6 +185,26 @@ bool ui_pop(struct ui *ui)
 	return true;
 }
 
+/* Two of the same view that come to lie on each other become one. */
+void ui_remove(struct ui *ui, unsigned scopes)
+{
+	unsigned depth = 1;
+
+	for (unsigned i = 1; i < ui->depth; i++) {
+		const struct view *v = view_table[ui->stack[i]];
+
+		if (!(v->scope & scopes) && ui->stack[i] != ui->stack[depth - 1])
+			ui->stack[depth++] = ui->stack[i];
+		else if (v->scope & scopes && v->close)
+			v->close(ui);
+	}
+	if (depth == ui->depth)
+		return;
+	ui->depth = depth;
+	ui_layout(ui);
+	ui_view(ui)->update(ui);
+}
+
 void ui_tab(struct ui *ui, enum view_id id)
 {
 	while (ui->depth > 1)

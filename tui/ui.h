@@ -437,6 +437,8 @@ void ui_move(struct ui *ui, enum list_motion motion);
 /* Opens a view on top of the one in front, or goes back from it. */
 void ui_push(struct ui *ui, enum view_id id);
 bool ui_pop(struct ui *ui);
+/* Closes the views of these scopes, also those below others, which stay open. */
+void ui_remove(struct ui *ui, unsigned scopes);
 /* Puts views in front as they were, without opening them anew. */
 void ui_return(struct ui *ui, const enum view_id *stack, unsigned depth);
 /* Puts a tab in front and closes what is on top of it. */

@@ -160,6 +160,34 @@ TEST(exec_forgets_what_was_picked)
 	paper_close(&p);
 }
 
+/* Nor is it when another view is open on top of its detail. */
+TEST(exec_closes_the_detail_below_other_views)
+{
+	static int images[2];
+
+	begin(30, 100);
+	p.canned.image = &images[0];
+	refresh_tick(&p.ui);
+	paper_keys(&p, "jjj\r?");
+	p.canned.image = &images[1];
+	refresh_tick(&p.ui);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_HELP]);
+	CHECK_INT(p.ui.depth, 2);
+	paper_keys(&p, "?");
+	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
+	/* Two of the same view, with nothing between them any more, are one. */
+	paper_keys(&p, "O");
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	refresh_tick(&p.ui);
+	paper_keys(&p, "\rj\rO");
+	CHECK_INT(p.ui.depth, 4);
+	p.canned.image = &images[0];
+	refresh_tick(&p.ui);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_HOLDERS]);
+	CHECK_INT(p.ui.depth, 2);
+	paper_close(&p);
+}
+
 TEST(held_order_keeps_places_and_updates_values)
 {
 	uint32_t ids[12];
@@ -520,6 +548,7 @@ int main(void)
 	RUN(history_reaches_from_the_start_until_now);
 	RUN(frozen_rows_stand_still_while_the_header_moves);
 	RUN(exec_forgets_what_was_picked);
+	RUN(exec_closes_the_detail_below_other_views);
 	RUN(held_order_keeps_places_and_updates_values);
 	RUN(sites_that_vanish_do_no_harm);
 	RUN(digits_sort_and_again_reverses);
