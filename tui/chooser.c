@@ -319,7 +319,7 @@ static void draw_row(const struct chooser *c, size_t at, int y)
 {
 	const struct process_row *row = &c->row[c->order[at]];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&table, NULL, c->width, place);
+	unsigned n = table_fit(&table, &c->sort, c->width, place);
 	bool selected = at == c->list.cursor, marked = mark_find(c, row->id) >= 0;
 	enum draw_style style = selected ? STYLE_SELECT : marked ? STYLE_BOLD : STYLE_PLAIN;
 	char text[COLUMN_TEXT_MAX];

@@ -232,6 +232,19 @@ TEST(several)
 	close_screen();
 }
 
+/* On a narrow screen the column sorted by replaces another one, in the rows as in the header. */
+TEST(values_stand_under_their_headers)
+{
+	begin(9, 50);
+	press("4G");
+	CHECK_STR(line(1), "     1PID    2RSS 4STATE▲   5COMMAND");
+	CHECK_STR(line(6), ">    4211  512.0M sleeping  ./server --port 80");
+	press("3");
+	CHECK_STR(line(1), "     1PID    2RSS    3GROWTH▼5COMMAND");
+	CHECK_STR(line(2), "      977   40.0M    +1.0M/s /usr/sbin/nginx -g d…");
+	close_screen();
+}
+
 /* At every size the chosen row is on the screen, and nothing is drawn outside. */
 TEST(every_size)
 {
@@ -271,6 +284,7 @@ int main(void)
 	RUN(digits_sort);
 	RUN(a_filter);
 	RUN(several);
+	RUN(values_stand_under_their_headers);
 	RUN(every_size);
 	RUN(what_is_recorded_already);
 	return check_end();
