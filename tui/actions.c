@@ -308,10 +308,14 @@ void action_detail(struct ui *ui, int arg, int key)
 		view_detail_show(ui);
 }
 
+/* The table's cursor may be on another site: a cursor that was never moved stays on row 0, and
+ * Leaks opens the detail without moving it. */
 void action_neighbour(struct ui *ui, int step, int key)
 {
-	size_t before = ui->sites.list.cursor;
+	size_t before;
 
+	view_sites_select(ui, ui->detail.site);
+	before = ui->sites.list.cursor;
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
 	view_table[VIEW_SITES]->moved(ui);
 	if (ui->sites.list.cursor == before) {

@@ -201,6 +201,46 @@ TEST(ages_and_threads)
 }
 
 /* All of them call ev::Loop::run from main, but only the shard's calls it from Cache::put. */
+/* The row of the site after the one shown, in the site table. */
+static uint32_t next_in_table(void)
+{
+	const struct sites_state *st = &p.ui.sites;
+
+	for (size_t i = 0; i + 1 < st->list.count; i++)
+		if (st->ids[i] == p.ui.detail.site)
+			return st->ids[i + 1];
+	return 0;
+}
+
+TEST(the_next_site_is_that_after_the_one_shown)
+{
+	uint32_t first, next;
+
+	/* Opened from the first row, which another site takes later. */
+	paper_open(&p, 40, 120, false);
+	refresh_tick(&p.ui);
+	paper_keys(&p, "\r");
+	first = p.ui.detail.site;
+	for (int i = 0; i < 60 && p.ui.sites.ids[0] == first; i++)
+		refresh_tick(&p.ui);
+	CHECK(p.ui.detail.site == first && p.ui.sites.ids[0] != first);
+	next = next_in_table();
+	paper_keys(&p, "]");
+	CHECK_INT(p.ui.detail.site, next);
+	paper_keys(&p, "[");
+	CHECK_INT(p.ui.detail.site, first);
+	/* Opened from a leak, while the table's cursor is elsewhere. */
+	paper_keys(&p, "L");
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	refresh_tick(&p.ui);
+	paper_keys(&p, "jj\r\r");
+	CHECK_INT(p.ui.detail.site, 26);
+	next = next_in_table();
+	paper_keys(&p, "]");
+	CHECK(next && p.ui.detail.site == next);
+	paper_close(&p);
+}
+
 TEST(siblings_are_gone_to)
 {
 	begin(60, 200);
@@ -376,6 +416,7 @@ int main(void)
 	RUN(every_section_is_somewhere);
 	RUN(no_heading_stands_alone);
 	RUN(ages_and_threads);
+	RUN(the_next_site_is_that_after_the_one_shown);
 	RUN(siblings_are_gone_to);
 	RUN(siblings_of_one_name_say_what_differs);
 	RUN(e_asks_for_the_editor_at_the_line);
