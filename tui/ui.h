@@ -188,12 +188,14 @@ struct marks_state {
 	unsigned naming; /* the one that the prompt asks a name for */
 };
 
-/* Which row has its stacks listed. */
 struct frees_state {
 	struct list list;
-	bool has_open;
-	enum snap_wrong_kind kind;
-	uint32_t site, alloc_site;
+	struct frees_row {
+		enum snap_wrong_kind kind;
+		uint32_t site, alloc_site;
+	} open, selected; /* the one that has its stacks listed; the one under the cursor, */
+	size_t below; /* and which of its lines: 0 is the row */
+	bool has_open, has_selected;
 };
 
 #define HOLDER_PATH_SITES 16
@@ -212,12 +214,17 @@ struct holders_state {
 	unsigned version; /* of the result */
 	struct holder_path open[HOLDER_OPENS]; /* the oldest first, */
 	unsigned opens; /* so many */
+	struct holder_path selected; /* of the line under the cursor, */
+	size_t selected_nth; /* and which of the lines with that path */
+	bool has_selected;
 };
 
 struct contents_state {
 	struct list list;
 	uint32_t *row; /* owned: of each line, its index in the result */
 	unsigned version; /* of the result */
+	uint32_t selected; /* site id: under the cursor */
+	bool has_selected;
 };
 
 struct events_state {

@@ -71,6 +71,25 @@ static int contents_order(const void *left, const void *right, void *ctx)
 	return a->site < b->site ? -1 : a->site > b->site;
 }
 
+static void selection_keep(struct contents_state *st, const struct snap_leaks *l)
+{
+	st->has_selected = st->list.cursor < st->list.count;
+	if (st->has_selected)
+		st->selected = l->contents[st->row[st->list.cursor]].site;
+}
+
+/* The cursor stays on its call site. A cursor that was never moved stays on row 0. */
+static void selection_follow(struct contents_state *st, const struct snap_leaks *l)
+{
+	if (!st->list.moved || !st->has_selected)
+		return;
+	for (size_t at = 0; at < st->list.count; at++)
+		if (l->contents[st->row[at]].site == st->selected) {
+			list_follow(&st->list, at);
+			return;
+		}
+}
+
 /* Sites with nothing to spare have no row. */
 static void rows_make(struct ui *ui, const struct snap_leaks *l)
 {
@@ -84,7 +103,11 @@ static void rows_make(struct ui *ui, const struct snap_leaks *l)
 			row[n++] = i;
 	if (n > 0)
 		qsort_r(row, n, sizeof(*row), contents_order, (void *)(uintptr_t)l);
+	st->list.count = n;
+	selection_follow(st, l);
 	list_recount(&st->list, n);
+	if (n > 0) /* a result without rows leaves the selection to the next one */
+		selection_keep(st, l);
 }
 
 static void contents_update(struct ui *ui)
@@ -99,11 +122,22 @@ static void contents_update(struct ui *ui)
 }
 
 /* A scan may have ended since the last snapshot. */
+static bool is_behind(const struct ui *ui)
+{
+	return state_of(ui) && state_of(ui)->version != ui->contents.version;
+}
+
 static const struct snap_leaks *catch_up(struct ui *ui)
 {
-	if (state_of(ui) && state_of(ui)->version != ui->contents.version)
+	if (is_behind(ui))
 		contents_update(ui);
 	return result_of(ui);
+}
+
+static void contents_moved(struct ui *ui)
+{
+	if (result_of(ui) && !is_behind(ui))
+		selection_keep(&ui->contents, result_of(ui));
 }
 
 static void contents_reset(struct ui *ui)
@@ -267,8 +301,10 @@ static void contents_click(struct ui *ui, int y, int x)
 {
 	size_t at = ui->contents.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
 
-	if (at < ui->contents.list.count)
-		list_select(&ui->contents.list, at);
+	if (at >= ui->contents.list.count)
+		return;
+	list_select(&ui->contents.list, at);
+	contents_moved(ui);
 }
 
 /* ---- keys ---- */
@@ -320,6 +356,7 @@ const struct view view_contents = {
 	.title = "Contents",
 	.scope = IN_CONTENTS,
 	.update = contents_update,
+	.moved = contents_moved,
 	.draw = contents_draw,
 	.status = contents_status,
 	.list = contents_list,

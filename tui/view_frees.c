@@ -5,6 +5,7 @@
  */
 #include "tui/view_frees.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/model/wrong_frees.h"
@@ -31,7 +32,7 @@ static const struct table free_table = { .off = &free_off,
 /* A line of the list: a row, or one of what is listed below it. */
 struct free_line {
 	const struct snap_wrong_free *row;
-	bool is_row;
+	size_t below; /* 0: the row */
 	const char *heading; /* of a stack, or what is said instead of one */
 	const struct frame *frame;
 };
@@ -41,12 +42,19 @@ static struct list *frees_list(struct ui *ui)
 	return &ui->frees.list;
 }
 
+static bool is_row(const struct frees_row *row, const struct snap_wrong_free *f)
+{
+	return row->kind == f->kind && row->site == f->site && row->alloc_site == f->alloc_site;
+}
+
+static struct frees_row row_of(const struct snap_wrong_free *f)
+{
+	return (struct frees_row){ f->kind, f->site, f->alloc_site };
+}
+
 static bool is_open(const struct ui *ui, const struct snap_wrong_free *f)
 {
-	const struct frees_state *st = &ui->frees;
-
-	return st->has_open && st->kind == f->kind && st->site == f->site &&
-	       st->alloc_site == f->alloc_site;
+	return ui->frees.has_open && is_row(&ui->frees.open, f);
 }
 
 /* Lines that a stack takes, with its heading. */
@@ -89,7 +97,7 @@ static void stack_line(
 
 static struct free_line below_row(const struct snap_wrong_free *f, size_t i)
 {
-	struct free_line line = { .row = f };
+	struct free_line line = { .row = f, .below = i + 1 };
 	size_t freed = stack_lines(f->stack), first = first_lines(f);
 
 	if (i == 0)
@@ -110,7 +118,7 @@ static struct free_line line_at(const struct ui *ui, size_t at)
 		size_t lines = row_lines(ui, f);
 
 		if (at == 0)
-			return (struct free_line){ .row = f, .is_row = true };
+			return (struct free_line){ .row = f };
 		if (at < lines)
 			return below_row(f, at - 1);
 		at -= lines;
@@ -118,10 +126,51 @@ static struct free_line line_at(const struct ui *ui, size_t at)
 	return (struct free_line){ .row = NULL };
 }
 
+/* ---- selection ---------------------------------------------------------------------------- */
+
+static void frees_moved(struct ui *ui)
+{
+	struct frees_state *st = &ui->frees;
+	struct free_line line = line_at(ui, st->list.cursor);
+
+	st->has_selected = line.row != NULL;
+	if (line.row)
+		st->selected = row_of(line.row);
+	st->below = line.below;
+}
+
+/* The line of a row, below rows that may have more lines than one; SIZE_MAX: it is gone. */
+static size_t line_find(const struct ui *ui, const struct frees_row *row)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; ui->current && i < ui->current->nwrong; i++) {
+		if (is_row(row, &ui->current->wrong[i]))
+			return at;
+		at += row_lines(ui, &ui->current->wrong[i]);
+	}
+	return SIZE_MAX;
+}
+
+/* The cursor stays on its row. A cursor that was never moved stays on row 0. */
+static void selection_follow(struct ui *ui)
+{
+	struct frees_state *st = &ui->frees;
+	size_t at = st->has_selected && st->list.moved ? line_find(ui, &st->selected) : SIZE_MAX;
+	const struct snap_wrong_free *f = at != SIZE_MAX ? line_at(ui, at).row : NULL;
+
+	if (f)
+		list_follow(&st->list, at + (st->below < row_lines(ui, f) ? st->below : 0));
+}
+
+/* The rows are those of the newest snapshot, also while the others are frozen. */
 static void frees_update(struct ui *ui)
 {
 	ui->frees.list.count = lines_count(ui);
+	selection_follow(ui);
 	list_recount(&ui->frees.list, ui->frees.list.count);
+	if (ui->frees.list.count > 0) /* a moment without rows leaves the selection to the next */
+		frees_moved(ui);
 }
 
 static void frees_open(struct ui *ui)
@@ -223,7 +272,7 @@ static void line_draw(const struct ui *ui, size_t at, int y)
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
-	if (line.is_row) {
+	if (line.row && line.below == 0) {
 		row_draw(ui, line.row, y, style);
 	} else if (line.row && ui->layout.width > x) {
 		below_text(ui, &line, text);
@@ -282,7 +331,7 @@ static bool frees_matches(const struct ui *ui, const struct filter *f, size_t at
 
 	if (!line.row)
 		return false;
-	if (line.is_row)
+	if (line.below == 0)
 		row_cell(ui, line.row, &place, text);
 	else
 		below_text(ui, &line, text);
@@ -293,8 +342,10 @@ static void frees_click(struct ui *ui, int y, int x)
 {
 	size_t at = ui->frees.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
 
-	if (at < ui->frees.list.count)
-		list_select(&ui->frees.list, at);
+	if (at >= ui->frees.list.count)
+		return;
+	list_select(&ui->frees.list, at);
+	frees_moved(ui);
 }
 
 /* ---- keys --------------------------------------------------------------------------------- */
@@ -307,16 +358,7 @@ void view_frees_show(struct ui *ui, int arg, int key)
 		ui_push(ui, VIEW_FREES);
 }
 
-/* The line of a row; rows above it may have more lines than one. */
-static size_t row_at(const struct ui *ui, const struct snap_wrong_free *f)
-{
-	size_t at = 0;
-
-	while (at < ui->frees.list.count && line_at(ui, at).row != f)
-		at++;
-	return at;
-}
-
+/* The cursor goes to the row, which is chosen by that. */
 void view_frees_stacks(struct ui *ui, int arg, int key)
 {
 	struct frees_state *st = &ui->frees;
@@ -325,11 +367,11 @@ void view_frees_stacks(struct ui *ui, int arg, int key)
 	if (!f)
 		return;
 	st->has_open = !is_open(ui, f);
-	st->kind = f->kind;
-	st->site = f->site;
-	st->alloc_site = f->alloc_site;
-	frees_update(ui);
-	list_select(&st->list, row_at(ui, f));
+	st->open = row_of(f);
+	list_recount(&st->list, lines_count(ui));
+	list_select(&st->list, line_find(ui, &st->open));
+	st->list.moved = true;
+	frees_moved(ui);
 }
 
 bool view_frees_is_open(const struct ui *ui)
@@ -344,6 +386,8 @@ const struct view view_frees = {
 	.scope = IN_FREES,
 	.open = frees_open,
 	.update = frees_update,
+	.refreshed = frees_update,
+	.moved = frees_moved,
 	.draw = frees_draw,
 	.status = frees_status,
 	.list = frees_list,

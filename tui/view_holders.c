@@ -2,10 +2,11 @@
 /*
  * What holds the heap: the roots of the last leak scan by name, with the bytes that each alone
  * keeps alive; below them the call sites of the blocks that they hold, and of those that these
- * hold. Lines stay open from scan to scan. Main thread.
+ * hold. Lines stay open from scan to scan, and the cursor stays on its line. Main thread.
  */
 #include "tui/view_holders.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,11 @@ static bool path_of(const struct snap_leaks *l, uint32_t i, struct holder_path *
 	return true;
 }
 
+static bool is_path(const struct holder_path *a, const struct holder_path *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
 /* Its place among the open ones; -1: it is closed. */
 static int open_at(const struct ui *ui, const struct snap_leaks *l, uint32_t i)
 {
@@ -80,7 +86,7 @@ static int open_at(const struct ui *ui, const struct snap_leaks *l, uint32_t i)
 	if (!path_of(l, i, &path))
 		return -1;
 	for (unsigned k = 0; k < ui->holders.opens; k++)
-		if (memcmp(&ui->holders.open[k], &path, sizeof(path)) == 0)
+		if (is_path(&ui->holders.open[k], &path))
 			return (int)k;
 	return -1;
 }
@@ -91,6 +97,41 @@ static bool has_children(const struct snap_leaks *l, uint32_t i)
 }
 
 /* ---- rows ---- */
+
+static bool is_selected(const struct holders_state *st, const struct snap_leaks *l, size_t at)
+{
+	struct holder_path path;
+
+	return path_of(l, st->row[at], &path) && is_path(&path, &st->selected);
+}
+
+/* Remembers the line under the cursor by its path. Roots may have the same name: it is the nth of
+ * these. */
+static void selection_keep(struct holders_state *st, const struct snap_leaks *l)
+{
+	size_t cursor = st->list.cursor;
+
+	st->has_selected = cursor < st->list.count && path_of(l, st->row[cursor], &st->selected);
+	st->selected_nth = 0;
+	for (size_t at = 0; st->has_selected && at < cursor; at++)
+		st->selected_nth += is_selected(st, l, at);
+}
+
+/* The cursor goes to that line. A cursor that was never moved stays on row 0. */
+static void selection_follow(struct holders_state *st, const struct snap_leaks *l)
+{
+	size_t found = SIZE_MAX, nth = 0;
+
+	if (!st->list.moved || !st->has_selected)
+		return;
+	for (size_t at = 0; at < st->list.count && nth <= st->selected_nth; at++)
+		if (is_selected(st, l, at)) {
+			found = at;
+			nth++;
+		}
+	if (found != SIZE_MAX)
+		list_follow(&st->list, found);
+}
 
 /* The lines: those whose parents are open. */
 static void rows_make(struct ui *ui, const struct snap_leaks *l)
@@ -106,7 +147,11 @@ static void rows_make(struct ui *ui, const struct snap_leaks *l)
 		st->row[n++] = i;
 		closed = open_at(ui, l, i) < 0 ? l->holders[i].depth : UINT32_MAX;
 	}
+	st->list.count = n;
+	selection_follow(st, l);
 	list_recount(&st->list, n);
+	if (n > 0) /* a result without lines leaves the selection to the next one */
+		selection_keep(st, l);
 }
 
 /* Without a result that has holders, there are no lines. */
@@ -122,11 +167,23 @@ static void holders_update(struct ui *ui)
 }
 
 /* A scan may have ended since the last snapshot. */
+static bool is_behind(const struct ui *ui)
+{
+	return ui->source->leaks &&
+	       ui->source->leaks(ui->source->ctx)->version != ui->holders.version;
+}
+
 static const struct snap_leaks *catch_up(struct ui *ui)
 {
-	if (ui->source->leaks && ui->source->leaks(ui->source->ctx)->version != ui->holders.version)
+	if (is_behind(ui))
 		holders_update(ui);
 	return result_of(ui);
+}
+
+static void holders_moved(struct ui *ui)
+{
+	if (result_of(ui) && !is_behind(ui))
+		selection_keep(&ui->holders, result_of(ui));
 }
 
 /* The node under the cursor; UINT32_MAX: none. */
@@ -199,12 +256,12 @@ static void line_draw(const struct ui *ui, const struct snap_leaks *l, size_t at
 {
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(&holder_table, NULL, ui->layout.width, place);
-	bool is_selected = at == ui->holders.list.cursor;
-	enum draw_style style = is_selected ? STYLE_SELECT : STYLE_PLAIN;
+	bool is_cursor = at == ui->holders.list.cursor;
+	enum draw_style style = is_cursor ? STYLE_SELECT : STYLE_PLAIN;
 	char text[COLUMN_TEXT_MAX], differs[TWINS_TEXT];
 	const char *twin = site_twins_text(ui, at - ui->holders.list.top, differs);
 
-	if (is_selected) {
+	if (is_cursor) {
 		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
@@ -309,8 +366,10 @@ static void holders_click(struct ui *ui, int y, int x)
 {
 	size_t at = ui->holders.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
 
-	if (at < ui->holders.list.count)
-		list_select(&ui->holders.list, at);
+	if (at >= ui->holders.list.count)
+		return;
+	list_select(&ui->holders.list, at);
+	holders_moved(ui);
 }
 
 /* ---- keys ---- */
@@ -383,6 +442,8 @@ void view_holders_turn(struct ui *ui, int open, int key)
 		line_close(ui, l, i);
 	else
 		parent_select(ui, l, i);
+	ui->holders.list.moved = true; /* the line is chosen by that */
+	holders_moved(ui);
 	rows_make(ui, l);
 }
 
@@ -429,6 +490,7 @@ const struct view view_holders = {
 	.title = "Holders",
 	.scope = IN_HOLDERS,
 	.update = holders_update,
+	.moved = holders_moved,
 	.draw = holders_draw,
 	.status = holders_status,
 	.list = holders_list,

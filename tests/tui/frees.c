@@ -2,6 +2,7 @@
 /* The list of wrong frees, and the stacks of one. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/view_frees.h"
 
 static struct paper p;
 
@@ -88,6 +89,51 @@ TEST(the_rows_may_change_under_it)
 	paper_close(&p);
 }
 
+static bool is_reversed;
+
+/* The rows are sorted by count, which changes. */
+static struct snapshot *reversing_tick(void *ctx, const char **error)
+{
+	static struct snap_wrong_free rows[CANNED_WRONG];
+	struct snapshot *s = canned_tick(ctx, error);
+
+	for (size_t i = 0; i < s->nwrong; i++)
+		rows[is_reversed ? s->nwrong - 1 - i : i] = s->wrong[i];
+	s->wrong = rows;
+	return s;
+}
+
+TEST(the_cursor_stays_on_its_row)
+{
+	begin(3);
+	p.source.tick = reversing_tick;
+	is_reversed = true;
+	refresh_tick(&p.ui);
+	CHECK_INT(p.ui.frees.list.cursor, 0); /* which was not moved yet */
+	paper_keys(&p, "G");
+	is_reversed = false;
+	refresh_tick(&p.ui);
+	CHECK_INT(p.ui.frees.list.cursor, 0);
+	/* On a line below its row, too, and while the other views are frozen. */
+	paper_keys(&p, "\rjj");
+	refresh_freeze(&p.ui, true);
+	is_reversed = true;
+	refresh_tick(&p.ui);
+	CHECK_INT(p.ui.frees.list.cursor, 4);
+	CHECK(view_frees_is_open(&p.ui));
+	paper_keys(&p, "\r");
+	CHECK_INT(p.ui.frees.list.cursor, 2);
+	CHECK_INT(p.ui.frees.list.count, 3);
+	/* A moment without rows in between changes nothing. */
+	p.canned.wrong = 0;
+	refresh_tick(&p.ui);
+	p.canned.wrong = 3;
+	refresh_tick(&p.ui);
+	CHECK_INT(p.ui.frees.list.cursor, 2);
+	is_reversed = false;
+	paper_close(&p);
+}
+
 TEST(search)
 {
 	begin(3);
@@ -104,6 +150,7 @@ int main(void)
 	RUN(unknown_blocks_have_no_stack);
 	RUN(a_block_freed_twice_has_three_stacks);
 	RUN(the_rows_may_change_under_it);
+	RUN(the_cursor_stays_on_its_row);
 	RUN(search);
 	return check_end();
 }

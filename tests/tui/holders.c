@@ -94,6 +94,74 @@ TEST(a_result_without_them_says_why)
 	paper_close(&p);
 }
 
+/* The scan that was begun finds these. */
+static void scan_finds(const struct snap_holder *holders, size_t n)
+{
+	paper_keys(&p, "L");
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	p.canned.leaks.result.holders = n ? holders : NULL;
+	p.canned.leaks.result.nholders = n;
+	refresh_tick(&p.ui);
+	paper_draw(&p);
+}
+
+TEST(the_cursor_stays_on_its_line)
+{
+	static const struct snap_holder next[] = {
+		{ UINT32_MAX, 0, "index (server.c:9)", 0, { 0, 0 }, { 1, 300000000 } },
+		{ UINT32_MAX, 0, "index (server.c:9)", 0, { 0, 0 }, { 1, 290000000 } },
+		{ UINT32_MAX, 0, "quotes (server.c:12)", 0, { 0, 0 }, { 97000, 200000000 } },
+		{ 2, 1, NULL, 17, { 96593, 96400000 }, { 97000, 200000000 } },
+	};
+
+	begin();
+	scan();
+	scan_finds(next, 4);
+	CHECK_INT(p.ui.holders.list.cursor, 0); /* which was not moved yet */
+	scan();
+	paper_keys(&p, "jk");
+	scan_finds(next, 4);
+	CHECK_INT(p.ui.holders.list.cursor, 2);
+	/* A scan without a result in between changes nothing. */
+	scan_finds(next, 0);
+	CHECK_INT(p.ui.holders.list.count, 0);
+	scan();
+	CHECK_INT(p.ui.holders.list.cursor, 0);
+	/* A line below a root. */
+	paper_keys(&p, "\rj");
+	scan_finds(next, 4);
+	CHECK_INT(p.ui.holders.list.cursor, 3);
+	/* One of two roots with the same name. */
+	paper_keys(&p, "kk");
+	scan_finds(next, 4);
+	CHECK_INT(p.ui.holders.list.cursor, 1);
+	paper_close(&p);
+}
+
+TEST(the_cursor_of_contents_stays_on_its_call_site)
+{
+	static const struct snap_contents next[] = {
+		{ 17, { 96593, 96400000 }, { 9000, 90000000 }, { 0, 0 }, { 0, 0 } },
+		{ 18, { 22000, 100000000 }, { 4, 4000000 }, { 0, 0 }, { 44000, 35000000 } },
+	};
+
+	begin();
+	scan();
+	paper_keys(&p, "OU");
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	refresh_tick(&p.ui);
+	paper_keys(&p, "jU");
+	CHECK_INT(p.ui.contents.list.cursor, 1);
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	p.canned.leaks.result.contents = next;
+	p.canned.leaks.result.ncontents = 2;
+	refresh_tick(&p.ui);
+	CHECK_INT(p.ui.contents.list.cursor, 0);
+	paper_keys(&p, "\r");
+	CHECK_INT(p.ui.detail.site, 17);
+	paper_close(&p);
+}
+
 /* Here, and where contents of blocks are compared. */
 TEST(call_sites_of_one_name_say_what_differs)
 {
@@ -121,6 +189,8 @@ int main(void)
 	RUN(roots_open_to_what_they_hold);
 	RUN(enter_leads_to_the_call_site_and_back);
 	RUN(a_result_without_them_says_why);
+	RUN(the_cursor_stays_on_its_line);
+	RUN(the_cursor_of_contents_stays_on_its_call_site);
 	RUN(call_sites_of_one_name_say_what_differs);
 	return check_end();
 }
