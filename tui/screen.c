@@ -73,11 +73,25 @@ void screen_free(struct ui *ui)
 	*ui = (struct ui){ 0 };
 }
 
+/* Places the rows. Some views have other lines in another body, and frozen, no tick makes them. */
+static void lay_out(struct ui *ui)
+{
+	const struct layout *l = &ui->layout;
+
+	ui_layout(ui);
+	if (l->tiny || (l->width == ui->made_width && l->body_height == ui->made_height))
+		return;
+	ui->made_width = l->width;
+	ui->made_height = l->body_height;
+	ui_view(ui)->update(ui);
+	ui_layout(ui);
+}
+
 void screen_resize(struct ui *ui, int height, int width)
 {
 	ui->layout.width = width;
 	ui->layout.height = height;
-	ui_layout(ui);
+	lay_out(ui);
 }
 
 /* ---- input -------------------------------------------------------------------------------- */
@@ -405,7 +419,7 @@ void screen_draw(struct ui *ui)
 	const char *refusal = moment_words_refusal(ui);
 
 	view_output_resize(ui);
-	ui_layout(ui);
+	lay_out(ui);
 	time_strip_update(ui);
 	erase();
 	if (ui->layout.tiny) {

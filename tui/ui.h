@@ -392,6 +392,7 @@ struct ui {
 	unsigned depth; /* views on the stack, at least 1 */
 	struct trail trail;
 	struct layout layout;
+	int made_width, made_height; /* of the body that the view in front was updated for */
 	struct prompt prompt;
 	char message[UI_MESSAGE_MAX];
 	uint64_t message_ns;

@@ -73,6 +73,54 @@ TEST(frozen_sizes_stand_still)
 	paper_close(&p);
 }
 
+/* Each line can be reached after the size changed under frozen rows. */
+TEST(frozen_lines_fit_the_new_size)
+{
+	size_t wide;
+
+	begin(VIEW_SIZES, 24, 120);
+	wide = p.ui.sizes.list.count;
+	paper_keys(&p, " ");
+	paper_resize(&p, 24, 80);
+	CHECK(p.ui.sizes.list.count > wide);
+	paper_keys(&p, "G");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "LIFETIME of freed blocks") >= 0);
+	paper_resize(&p, 24, 120);
+	CHECK_INT(p.ui.sizes.list.count, wide);
+	paper_close(&p);
+	begin(VIEW_SITES, 30, 120);
+	paper_keys(&p, "j\r ");
+	paper_resize(&p, 30, 80);
+	paper_keys(&p, "G");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "SIBLINGS") >= 0);
+	paper_close(&p);
+	begin(VIEW_SITES, 24, 120);
+	paper_keys(&p, " ?");
+	paper_resize(&p, 24, 60);
+	paper_draw(&p);
+	for (int i = 0; i < p.ui.layout.body_height; i++)
+		CHECK(!strstr(
+			paper_line(&p, p.ui.layout.y[ROW_BODY] + i), draw_glyph(GLYPH_ELLIPSIS)));
+	paper_close(&p);
+}
+
+/* The header's lines are the body's when it is switched off: sections go beside the stack. */
+TEST(frozen_lines_fit_without_the_header)
+{
+	size_t count;
+
+	begin(VIEW_SITES, 44, 120);
+	paper_keys(&p, "j\r ");
+	paper_draw(&p);
+	count = p.ui.detail.list.count;
+	paper_keys(&p, "#");
+	paper_draw(&p);
+	CHECK(p.ui.detail.list.count < count);
+	paper_close(&p);
+}
+
 TEST(modules_sum_up_their_sites)
 {
 	begin(VIEW_MODULES, 30, 120);
@@ -195,6 +243,8 @@ int main(void)
 	RUN(sizes_of_the_program_and_of_a_site);
 	RUN(narrow_sizes_scroll);
 	RUN(frozen_sizes_stand_still);
+	RUN(frozen_lines_fit_the_new_size);
+	RUN(frozen_lines_fit_without_the_header);
 	RUN(a_module_that_a_filter_hides_stays_selected);
 	RUN(threads_tell_who_frees_for_whom);
 	RUN(modules_sum_up_their_sites);
