@@ -7,10 +7,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "src/util/text.h"
 #include "tui/curses_api.h"
 #include "tui/draw.h"
 #include "tui/infoline.h"
 #include "tui/key_codes.h"
+
+#define ANSWER_CELLS 12 /* of the line, at least, the cursor included */
+#define QUESTION_MAX 512
 
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *))
@@ -153,10 +157,22 @@ enum prompt_answer prompt_key(struct prompt *p, struct ui *ui, int key)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
+/* A question leaves cells for its answer. A message in its place, which the next key removes, takes
+ * what it needs. */
+static unsigned question_draw(const struct prompt *p, const char *text, int y, unsigned cells)
+{
+	unsigned least = text == p->question ? ANSWER_CELLS + 1 : 0;
+	char cut[QUESTION_MAX];
+
+	text_elide(
+		cut, sizeof(cut), text, cells > least ? cells - least : 1, false, draw_is_ascii());
+	return draw_text(y, 1, cells, STYLE_BOLD, cut);
+}
+
 /* The part of a long answer around the cursor is shown. */
 void prompt_draw(const struct prompt *p, const char *question, int y, unsigned cells)
 {
-	unsigned x = draw_text(y, 1, cells - 1, STYLE_BOLD, question) + 2;
+	unsigned x = question_draw(p, question, y, cells - 1) + 2;
 	char under[2] = { p->at < p->len ? p->text[p->at] : ' ', 0 };
 	size_t hidden = 0;
 

@@ -89,6 +89,23 @@ TEST(a_long_answer_is_seen_at_the_cursor)
 	paper_close(&p);
 }
 
+/* However long the question is and narrow the screen: the answer is seen, and what was cut off the
+ * question. */
+TEST(a_long_question_leaves_room_for_the_answer)
+{
+	for (int width = 40; width <= 80; width++) {
+		char *line;
+
+		begin(24, width);
+		paper_keys(&p, "r1234567");
+		paper_draw(&p);
+		line = strstr(paper_line(&p, p.ui.layout.y[ROW_MESSAGE]), "record exact, auto");
+		CHECK(line && strstr(line, " 1234567"));
+		CHECK(line && (strstr(line, "(512K):") || strstr(line, "… 1234567")));
+		paper_close(&p);
+	}
+}
+
 /* Every question: a key that it has no use for says so and leaves the answer alone, on small
  * screens, too; F10 leaves it, and no key below it works meanwhile. */
 TEST(a_question_names_the_keys_that_it_refuses)
@@ -171,6 +188,7 @@ int main(void)
 	RUN(prompt_takes_every_key);
 	RUN(an_answer_is_edited);
 	RUN(a_long_answer_is_seen_at_the_cursor);
+	RUN(a_long_question_leaves_room_for_the_answer);
 	RUN(a_question_names_the_keys_that_it_refuses);
 	RUN(the_same_key_answers);
 	RUN(a_long_message_takes_more_lines);
