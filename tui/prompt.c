@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The typed answer (prompt.h): a line with the keys of editors. ASCII only, since answers are
- * numbers and names. Opened by actions and views, fed by screen.c, on the main thread.
+ * The typed answer (prompt.h): a line with the keys of editors. Only ASCII can be typed, since
+ * answers are numbers and names; a filter from the command line may have other characters. Opened
+ * by actions and views, fed by screen.c, on the main thread.
  */
 #include "tui/prompt.h"
 
@@ -28,6 +29,26 @@ void prompt_open(struct prompt *p, const char *question, const char *text,
 
 /* ---- editing ------------------------------------------------------------------------------ */
 
+/* Bytes of the first character, with the combining marks behind it; 0 at the end. */
+static size_t char_bytes(const char *text)
+{
+	size_t narrow = text_fit(text, 1, NULL);
+
+	return narrow ? narrow : text_fit(text, 2, NULL);
+}
+
+/* Where the character before the cursor begins; 0 at the beginning. */
+static size_t char_before(const struct prompt *p)
+{
+	size_t from = 0, next = 0;
+
+	while (next < p->at) {
+		from = next;
+		next += char_bytes(p->text + next);
+	}
+	return from;
+}
+
 static void prompt_close(struct prompt *p, struct ui *ui)
 {
 	p->open = false;
@@ -49,12 +70,12 @@ static void prompt_cut(struct prompt *p, size_t from, size_t to)
 
 static void prompt_rubout(struct prompt *p, struct ui *ui)
 {
-	prompt_cut(p, p->at ? p->at - 1 : 0, p->at);
+	prompt_cut(p, char_before(p), p->at);
 }
 
 static void prompt_delete(struct prompt *p, struct ui *ui)
 {
-	prompt_cut(p, p->at, p->at < p->len ? p->at + 1 : p->at);
+	prompt_cut(p, p->at, p->at + char_bytes(p->text + p->at));
 }
 
 static void prompt_clear(struct prompt *p, struct ui *ui)
@@ -80,12 +101,12 @@ static void prompt_cut_word(struct prompt *p, struct ui *ui)
 
 static void prompt_left(struct prompt *p, struct ui *ui)
 {
-	p->at -= p->at > 0;
+	p->at = char_before(p);
 }
 
 static void prompt_right(struct prompt *p, struct ui *ui)
 {
-	p->at += p->at < p->len;
+	p->at += char_bytes(p->text + p->at);
 }
 
 static void prompt_home(struct prompt *p, struct ui *ui)
@@ -173,15 +194,22 @@ static unsigned question_draw(const struct prompt *p, const char *text, int y, u
 void prompt_draw(const struct prompt *p, const char *question, int y, unsigned cells)
 {
 	unsigned x = question_draw(p, question, y, cells - 1) + 2;
-	char under[2] = { p->at < p->len ? p->text[p->at] : ' ', 0 };
+	char before[PROMPT_TEXT_MAX], under[PROMPT_TEXT_MAX] = " ";
+	unsigned under_cells;
 	size_t hidden = 0;
 
 	if (x + 1 >= cells)
 		return;
-	if (p->at + x + 1 > cells)
-		hidden = p->at + x + 1 - cells;
+	snprintf(before, sizeof(before), "%.*s", (int)p->at, p->text);
+	if (p->at < p->len)
+		snprintf(under, sizeof(under), "%.*s", (int)char_bytes(p->text + p->at),
+			p->text + p->at);
+	under_cells = (unsigned)text_cells(under);
+	while (before[hidden] && x + text_cells(before + hidden) + under_cells > cells)
+		hidden += char_bytes(before + hidden);
 	draw_text(y, (int)x, cells - x, STYLE_PLAIN, p->text + hidden);
-	draw_text(y, (int)(x + p->at - hidden), 1, STYLE_SELECT, under);
+	x += (unsigned)text_cells(before + hidden);
+	draw_text(y, (int)x, cells - x, STYLE_SELECT, under);
 }
 
 void prompt_draw_bar(int y, unsigned cells)

@@ -5,6 +5,7 @@
  */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/find.h"
 
 static struct paper p;
 
@@ -86,6 +87,63 @@ TEST(a_long_answer_is_seen_at_the_cursor)
 	CHECK_INT(p.ui.prompt.len, PROMPT_TEXT_MAX - 1);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "at most 127 characters") >= 0);
+	paper_close(&p);
+}
+
+/* A filter from the command line may have characters of several bytes, and of two cells. */
+TEST(other_characters_are_edited_whole)
+{
+	begin(24, 80);
+	CHECK_INT(find_filter_set(&p.ui, "größe 中x"), 0);
+	type_keys((int[]){ KEY_F(4), KEY_LEFT, KEY_LEFT, KEY_LEFT, KEY_LEFT, KEY_BACKSPACE, 0 });
+	CHECK_STR(p.ui.prompt.text, "gröe 中x");
+	type_keys((int[]){ KEY_LEFT, KEY_DC, 'o', KEY_RIGHT, KEY_RIGHT, 0 });
+	CHECK_STR(p.ui.prompt.text, "groe 中x");
+	CHECK_INT(p.ui.prompt.at, strlen("groe "));
+	paper_draw(&p);
+	CHECK(paper_find(&p, "show only: groe 中x") >= 0);
+	type_keys((int[]){ KEY_DC, KEY_BACKSPACE, KEY_BACKSPACE, '\r', 0 });
+	CHECK_STR(filter_text(p.ui.filter), "grox");
+	paper_close(&p);
+}
+
+static bool is_cursor(int y, int x)
+{
+	cchar_t c;
+	wchar_t text[CCHARW_MAX];
+	attr_t attributes;
+	short pair;
+
+	mvin_wch(y, x, &c);
+	getcchar(&c, text, &attributes, &pair, NULL);
+	return pair != 0;
+}
+
+/* The cursor is counted in cells. */
+TEST(the_cursor_is_on_its_character)
+{
+	int y, x = 1 + (int)strlen("show only: ");
+
+	begin(24, 40);
+	CHECK_INT(find_filter_set(&p.ui, "ö中中x"), 0);
+	type_keys((int[]){ KEY_F(4), 0 });
+	paper_draw(&p);
+	y = p.ui.layout.y[ROW_MESSAGE];
+	CHECK(is_cursor(y, x + 6) && !is_cursor(y, x + 5) && !is_cursor(y, x + 7));
+	type_keys((int[]){ KEY_LEFT, KEY_LEFT, 0 });
+	paper_draw(&p);
+	CHECK(is_cursor(y, x + 3) && !is_cursor(y, x + 2) && !is_cursor(y, x + 5));
+	/* Up to the last cell of the line, and beyond it. */
+	for (int i = 0; i < 15; i++)
+		type_keys((int[]){ 'a', 0 });
+	CHECK_INT(p.ui.prompt.at, strlen("ö中") + 15);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "show only: ö中aaaaaaaaaaaaaaa中x") >= 0);
+	for (int i = 0; i < 15; i++)
+		type_keys((int[]){ KEY_RIGHT, 'b', 0 });
+	paper_draw(&p);
+	CHECK(is_cursor(y, 39) && !is_cursor(y, 38));
+	CHECK(paper_find(&p, "show only: aaaaaa") >= 0);
 	paper_close(&p);
 }
 
@@ -188,6 +246,8 @@ int main(void)
 	RUN(prompt_takes_every_key);
 	RUN(an_answer_is_edited);
 	RUN(a_long_answer_is_seen_at_the_cursor);
+	RUN(other_characters_are_edited_whole);
+	RUN(the_cursor_is_on_its_character);
 	RUN(a_long_question_leaves_room_for_the_answer);
 	RUN(a_question_names_the_keys_that_it_refuses);
 	RUN(the_same_key_answers);
