@@ -246,15 +246,18 @@ unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const ch
 	return draw_as(y, x, cells, style_attr[style], style_pair[style], text);
 }
 
-int draw_sentence(int y, int x, unsigned cells, enum draw_style style, const char *text)
+int draw_sentence(int y, int x, unsigned cells, int most, enum draw_style style, const char *text)
 {
 	char line[DRAW_CELLS_MAX];
 	int lines = 0;
 	size_t n;
 
-	for (; *text && cells; text += n + strspn(text + n, " ")) {
-		n = text_line(text, cells);
-		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+	for (; *text && cells && lines < most; text += n + strspn(text + n, " ")) {
+		n = lines + 1 < most ? text_line(text, cells) : strlen(text);
+		if (n < strlen(text))
+			snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		else
+			text_elide(line, sizeof(line), text, cells, false, ascii_only);
 		draw_text(y + lines++, x, cells, style, line);
 	}
 	return lines;

@@ -76,8 +76,9 @@ const char *draw_glyph(enum draw_glyph sign);
 
 /* Draws `text` at (y, x) in at most `cells` cells. Returns the cells taken. */
 unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const char *text);
-/* The same on as many lines as its words take. Returns their number. */
-int draw_sentence(int y, int x, unsigned cells, enum draw_style style, const char *text);
+/* The same on as many lines as its words take, at most `most`, of which the last may end in an
+ * ellipsis. Returns their number. */
+int draw_sentence(int y, int x, unsigned cells, int most, enum draw_style style, const char *text);
 /* The same, then blanks in the same style up to `cells`. */
 void draw_padded(int y, int x, unsigned cells, enum draw_style style, const char *text);
 /* The same in a program's own style; without colours in its other attributes. */

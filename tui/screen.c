@@ -289,29 +289,30 @@ static void idle_text(struct ui *ui, char *text, size_t cap)
 static void draw_missing(const struct ui *ui, const struct tui_missing *m)
 {
 	unsigned width = (unsigned)ui->layout.width;
-	int y = ui->layout.y[ROW_BODY];
+	int y = ui->layout.y[ROW_BODY], most = ui->layout.body_height, used;
 
 	if (ui->layout.y[ROW_HEAD] >= 0)
 		draw_fill(ui->layout.y[ROW_HEAD], 0, width, STYLE_HEAD);
-	y += draw_sentence(y, 2, width - 3, STYLE_WARN, m->why ? m->why : "Nothing is known here.");
+	used = draw_sentence(y, 2, width - 3, m->remedy ? most - 1 : most, STYLE_WARN,
+		m->why ? m->why : "Nothing is known here.");
 	if (m->remedy)
-		draw_sentence(y, 2, width - 3, STYLE_PLAIN, m->remedy);
+		draw_sentence(y + used, 2, width - 3, most - used, STYLE_PLAIN, m->remedy);
 }
 
 /* A view that this moment cannot be shown in says so. */
 static void draw_refusal(const struct ui *ui, const char *why)
 {
 	unsigned width = (unsigned)ui->layout.width;
-	int y = ui->layout.y[ROW_BODY];
+	int y = ui->layout.y[ROW_BODY], most = ui->layout.body_height, used;
 	char badge[MOMENT_WORDS_MAX], text[UI_MESSAGE_MAX];
 
 	if (ui->layout.y[ROW_HEAD] >= 0)
 		draw_fill(ui->layout.y[ROW_HEAD], 0, width, STYLE_HEAD);
 	snprintf(text, sizeof(text), "Not available for %s.", moment_words_badge(ui, badge));
-	draw_text(y, 2, width - 2, STYLE_WARN, text);
-	draw_text(y + 1, 2, width - 2, STYLE_PLAIN, why);
-	if (ui->layout.body_height > 2)
-		draw_text(y + 2, 2, width - 2, STYLE_PLAIN, "F returns to the newest moment.");
+	used = draw_sentence(y, 2, width - 3, most - 1, STYLE_WARN, text);
+	used += draw_sentence(y + used, 2, width - 3, most - used, STYLE_PLAIN, why);
+	draw_sentence(y + used, 2, width - 3, most - used, STYLE_PLAIN,
+		"F returns to the newest moment.");
 }
 
 /* A message that needs several lines takes those of the hints and, if need be, of the bar. */

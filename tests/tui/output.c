@@ -149,11 +149,75 @@ TEST(a_tab_without_content_says_why)
 	}
 }
 
+/* The lines of the screen from `y` on. The caller frees. */
+static char *text_from(int y)
+{
+	char *text = paper_text(&p), *at = text;
+
+	while (y--)
+		at = strchr(at, '\n') + 1;
+	at = strdup(at);
+	free(text);
+	return at;
+}
+
+/* The sentences end within the body, on screens that are too small for them with an ellipsis: the
+ * lines below are those of any other sentence. */
+TEST(sentences_in_place_of_a_view_stay_in_its_body)
+{
+	static const struct tui_missing few = { "No.", "None." },
+					many = { "A view that is empty says why in a sentence, "
+						 "which may be as long as this one here.",
+						"heaptop -- COMMAND, heaptop -a PID and heaptop -r "
+						"CORE show it, says the remedy." };
+
+	for (int height = 8; height <= 12; height++) {
+		char *below[2];
+		int end;
+
+		begin(height, 40);
+		p.source.leaks = NULL;
+		p.source.no_leaks = few;
+		ui_tab(&p.ui, VIEW_LEAKS);
+		paper_draw(&p);
+		end = p.ui.layout.y[ROW_BODY] + p.ui.layout.body_height;
+		below[0] = text_from(end);
+		p.source.no_leaks = many;
+		paper_draw(&p);
+		below[1] = text_from(end);
+		CHECK_STR(below[1], below[0]);
+		CHECK(paper_find(&p, "A view that is empty") == p.ui.layout.y[ROW_BODY]);
+		CHECK(paper_find(&p, "heaptop -- COMMAND") > p.ui.layout.y[ROW_BODY]);
+		CHECK(paper_find(&p, "remedy.") > 0 || strstr(paper_line(&p, end - 1), "…"));
+		free(below[0]);
+		free(below[1]);
+		paper_close(&p);
+	}
+}
+
+/* A sentence about another moment is broken at words, too. */
+TEST(a_refusal_is_read_on_a_narrow_screen)
+{
+	begin(12, 40);
+	p.canned.past = true;
+	refresh_tick(&p.ui);
+	refresh_tick(&p.ui);
+	ui_tab(&p.ui, VIEW_LEAKS);
+	paper_keys(&p, ",");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Leak scans read the program as it is") > 0);
+	CHECK(paper_find(&p, "  now.") > 0);
+	CHECK(paper_find(&p, "F returns to the newest moment.") > 0);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(output_follows_its_end);
 	RUN(the_program_has_the_keyboard);
 	RUN(the_keyboard_is_not_lent_in_vain);
 	RUN(a_tab_without_content_says_why);
+	RUN(sentences_in_place_of_a_view_stay_in_its_body);
+	RUN(a_refusal_is_read_on_a_narrow_screen);
 	return check_end();
 }
