@@ -305,6 +305,18 @@ static void sites_draw_row(
 		sites_draw_cell(ui, row, &columns[i], has_line, y, selected);
 }
 
+/* Why there is no row although there are call sites. */
+static const char *sites_all_hidden(const struct ui *ui)
+{
+	if (ui->filter && ui->group.is_inside)
+		return "no call site of this group matches the filter: \\ changes it";
+	if (ui->filter)
+		return "no call site matches the filter: \\ changes it, Esc clears it";
+	if (ui->group.is_inside)
+		return "no call site is in this group now: Esc goes back";
+	return "no call site is in a group; g groups them otherwise";
+}
+
 static void sites_draw_empty(const struct ui *ui)
 {
 	const char *why =
@@ -315,8 +327,7 @@ static void sites_draw_empty(const struct ui *ui)
 			? "threads are counted in the heap only: M shows it, g groups otherwise"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive
 			? "counting live blocks by thread"
-		: ui->shown->nsites
-			? "no call site matches the filter: \\ changes it, Esc clears it"
+		: ui->shown->nsites ? sites_all_hidden(ui)
 		: ui->shown->attach.how == SNAP_ATTACH_OUTSIDE
 			? "no call sites: the program is not recorded; F8 shows its memory"
 			: "no call sites yet: the program has not allocated anything";

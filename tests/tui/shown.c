@@ -172,6 +172,22 @@ TEST(a_group_opens)
 	paper_close(&p);
 }
 
+/* A thread that holds nothing: no filter hides its call sites, unless there is one. */
+TEST(an_empty_group_says_that_it_is)
+{
+	begin(30, 120);
+	ui_tab(&p.ui, VIEW_THREADS);
+	paper_keys(&p, "\r");
+	paper_draw(&p);
+	CHECK_INT(p.ui.sites.list.count, 0);
+	CHECK(paper_find(&p, "no call site is in this group now: Esc goes back") >= 0);
+	CHECK_INT(paper_find(&p, "filter:"), -1);
+	paper_keys(&p, "\\live>1\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no call site of this group matches the filter") >= 0);
+	paper_close(&p);
+}
+
 TEST(groups_are_filtered_frozen_and_saved)
 {
 	begin(30, 120);
@@ -296,6 +312,7 @@ int main(void)
 	RUN(g_asks_and_sums_up);
 	RUN(a_group_is_followed_held_and_found);
 	RUN(a_group_opens);
+	RUN(an_empty_group_says_that_it_is);
 	RUN(groups_are_filtered_frozen_and_saved);
 	RUN(groups_draw_at_every_size);
 	RUN(what_is_saved_is_what_the_filter_shows);
