@@ -127,7 +127,7 @@ static int hello_take(struct far_desk *d, struct bytes_cursor *c)
 		rc = hello_check(d, &h);
 	if (rc != 0)
 		return rc;
-	opens = v->opening;
+	opens = far_desk_view_opens(v);
 	rc = far_desk_view_greeted(v, &h);
 	if (rc != 0)
 		return mirror_failed(d, rc);
@@ -155,7 +155,7 @@ static int absent_take(struct far_desk *d, struct bytes_cursor *c)
 	int rc = far_choice_get(c, &o);
 
 	v = &d->view[o.view];
-	if (rc != 0 || !v->opening || is_due(d, (unsigned)o.view))
+	if (rc != 0 || !far_desk_view_opens(v) || is_due(d, (unsigned)o.view))
 		return -EPROTO;
 	far_desk_view_free(v);
 	snprintf(v->why, sizeof(v->why), "%s", o.why[0] ? o.why : "the agent does not show it");

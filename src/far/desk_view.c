@@ -12,6 +12,11 @@ bool far_desk_view_awaits(const struct far_desk_view *v, bool is_first)
 	return v->opening || v->image_asked || (is_first && !v->mirror);
 }
 
+bool far_desk_view_opens(const struct far_desk_view *v)
+{
+	return v->opening && !v->image_asked;
+}
+
 /* Another process in the place of one before it. */
 static void process_begin(struct far_desk_view *v)
 {
@@ -22,9 +27,10 @@ static void process_begin(struct far_desk_view *v)
 
 int far_desk_view_greeted(struct far_desk_view *v, const struct far_hello *h)
 {
-	if (v->opening)
+	if (far_desk_view_opens(v)) {
 		process_begin(v);
-	v->opening = false;
+		v->opening = false;
+	}
 	v->image_new = v->image_asked;
 	v->image_asked = false;
 	v->moment.agent = *h;

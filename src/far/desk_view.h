@@ -21,6 +21,8 @@ struct far_desk_view {
 
 /* Whether a greeting may come. */
 bool far_desk_view_awaits(const struct far_desk_view *v, bool is_first);
+/* Whether the answer to FAR_OPEN comes next: that to a FAR_IMAGE sent before it comes first. */
+bool far_desk_view_opens(const struct far_desk_view *v);
 /* A checked greeting. 0, or -errno of the copy. */
 int far_desk_view_greeted(struct far_desk_view *v, const struct far_hello *h);
 /* FAR_LINES, FAR_PROCESS or FAR_TICK. 0, or -errno. */

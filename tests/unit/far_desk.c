@@ -39,12 +39,17 @@ static struct far_frame take(struct far_channel *c)
 	return f;
 }
 
-static void tick(struct far_channel *c, struct bytes *b)
+static void tick_of(struct far_channel *c, struct bytes *b, const struct far_tick *t)
 {
 	far_process_put(b, NULL, NULL, 0);
 	send_out(c, FAR_PROCESS, b);
-	far_tick_put(b, &(struct far_tick){ .alive = true });
+	far_tick_put(b, t);
 	send_out(c, FAR_TICK, b);
+}
+
+static void tick(struct far_channel *c, struct bytes *b)
+{
+	tick_of(c, b, &(struct far_tick){ .alive = true });
 }
 
 static void piece(struct far_channel *c, struct bytes *b, uint64_t module, const char *text)
@@ -152,6 +157,31 @@ static void unasked_rows(struct far_channel *c, struct bytes *b)
 	choice_await(c);
 	far_rows_put(b, NULL, 0, 0);
 	send_out(c, FAR_PROCESSES, b);
+}
+
+/* Ends the first process of view 1 by exec, and answers the request for its next image only once
+ * the desk has chosen another process for that view. */
+static void image_then_choice(struct far_channel *c, struct bytes *b)
+{
+	const struct far_tick replaced = { .alive = true, .replaced = true, .next = true };
+	bool has_asked = false;
+
+	choice_await(c);
+	hello(c, b, 1, "second");
+	while (take(c).type != FAR_NEXT)
+		;
+	tick_of(c, b, &replaced);
+	for (struct far_frame f = take(c); f.type != FAR_OPEN; f = take(c))
+		has_asked |= f.type == FAR_IMAGE;
+	if (!has_asked)
+		_exit(1);
+	tick(c, b); /* of view 0 */
+	hello(c, b, 1, "second, next image");
+	tick(c, b);
+	hello(c, b, 1, "third");
+	while (take(c).type != FAR_NEXT)
+		;
+	tick(c, b);
 }
 
 static pid_t agent_start(void (*answer)(struct far_channel *c, struct bytes *b))
@@ -273,6 +303,36 @@ TEST(other_processes)
 	end(d, agent);
 }
 
+static int chosen_await(struct far_desk *d, unsigned view)
+{
+	const char *why;
+	int rc = 0;
+
+	for (unsigned i = 0; i < 100 && rc == 0; i++) {
+		rc = far_desk_chosen(d, view, &why);
+		if (rc == 0)
+			far_desk_listen(d, FOREVER);
+	}
+	return rc;
+}
+
+TEST(a_choice_while_an_image_is_asked_for)
+{
+	pid_t agent = agent_start(image_then_choice);
+	struct far_desk *d = desk_start();
+
+	CHECK_INT(far_desk_choose(d, 1, 7), 0);
+	CHECK_INT(chosen_await(d, 1), 1);
+	CHECK(far_desk_moment(d, 1)->tick.next);
+	(void)far_desk_tick(d, 0); /* asks for the next image */
+	CHECK_INT(far_desk_choose(d, 1, 8), 0);
+	CHECK_INT(chosen_await(d, 1), 1);
+	CHECK(far_desk_ended(d) == NULL);
+	CHECK_STR(far_desk_moment(d, 1)->agent.host, "third");
+	CHECK(!far_desk_image(d, 1)); /* that image was of the process before */
+	end(d, agent);
+}
+
 static void ends_with(void (*answer)(struct far_channel *c, struct bytes *b))
 {
 	pid_t agent = agent_start(answer);
@@ -295,6 +355,7 @@ TEST(what_was_not_asked_for)
 int main(void)
 {
 	RUN(other_processes);
+	RUN(a_choice_while_an_image_is_asked_for);
 	RUN(what_was_not_asked_for);
 	RUN(late_piece);
 	RUN(no_end);
