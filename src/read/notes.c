@@ -68,8 +68,10 @@ ssize_t read_notes(struct read_segment *s, uint64_t *seen,
 uint64_t read_notes_claim(struct read_segment *s, uint64_t to)
 {
 	const size_t at = offsetof(struct ht_header, notes_taken);
-	uint64_t before;
+	uint64_t before = 0;
 
+	if (s->frozen)
+		return read_at(s, at, &before, sizeof(before)) == 0 ? before : to;
 	/* With another viewer there, exactly one must act. */
 	return read_word_raise(s, at, sizeof(before), to, &before) == 0 ? before : to;
 }

@@ -65,6 +65,7 @@ int read_identity_of_file(const char *path, struct read_identity *out, char *mes
 int read_owner_of_file(const char *path, struct read_identity *out);
 /* Nothing is written into this segment from now on: what would be fails with -EROFS. */
 void read_freeze(struct read_segment *s);
+bool read_is_frozen(const struct read_segment *s);
 /* Takes the shared lock by which others see that a viewer is here. */
 int read_viewer_lock(struct read_segment *s);
 /* Tells the library not to record children that the program forks from now on. 0 or -errno. */
@@ -376,7 +377,8 @@ uint64_t read_notes_count(struct read_segment *s);
 ssize_t read_notes(struct read_segment *s, uint64_t *seen,
 	void (*visit)(void *ctx, const struct read_note *n), void *ctx);
 /* Claims the notes up to number `to` for this viewer to act on: raises what viewers have taken.
- * Returns the number of the last one that was taken before; `to` or more if all were. */
+ * Returns the number of the last one that was taken before; `to` or more if all were. In a frozen
+ * segment nothing is claimed: returns the last one that the segment says is taken. */
 uint64_t read_notes_claim(struct read_segment *s, uint64_t to);
 
 /* The blocks that the program means not to free: by an address in each, and when it said so (a

@@ -79,6 +79,11 @@ void read_freeze(struct read_segment *s)
 	s->frozen = true;
 }
 
+bool read_is_frozen(const struct read_segment *s)
+{
+	return s->frozen;
+}
+
 int read_write_open(struct read_segment *s)
 {
 	char path[32];

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "src/util/array.h"
-#include "src/util/clock.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -17,6 +16,7 @@ struct hearing {
 	struct marks *marks;
 	const struct marks_of *of;
 	uint64_t taken; /* notes up to this one are another viewer's to act on */
+	bool is_copy; /* of a segment on another machine */
 };
 
 static struct said_thread *thread_of(struct said *s, uint32_t tid)
@@ -64,8 +64,10 @@ static void note_serve(struct hearing *h, const struct read_note *n)
 
 	text_clean(clean, sizeof(clean), n->text, strlen(n->text));
 	if (n->kind == HT_NOTE_MARK) {
-		(void)marks_take(h->marks, h->of, clean, message);
-		if (*message)
+		int number = marks_take(h->marks, h->of, clean, message);
+
+		/* A viewer of a copy has no file of marks. */
+		if (*message && (number < 0 || !h->is_copy))
 			snprintf(h->said->unmarked, SAID_NOTICE_MAX,
 				"the program's mark \"%.64s\": %s", clean, message);
 	} else if (n->kind == HT_NOTE_SCAN) {
@@ -75,27 +77,37 @@ static void note_serve(struct hearing *h, const struct read_note *n)
 	}
 }
 
+/* Viewers share their marks through a file, which a viewer of a copy does not see. */
+static bool is_ours(const struct hearing *h, const struct read_note *n)
+{
+	return n->number > h->taken || (h->is_copy && n->kind == HT_NOTE_MARK);
+}
+
 static void note_visit(void *ctx, const struct read_note *n)
 {
 	struct hearing *h = ctx;
 
 	if (n->kind == HT_NOTE_THREAD)
 		thread_named(h->said, n);
-	else if (n->ns >= h->said->since_ns && n->number > h->taken)
+	else if (n->number > h->said->since && is_ours(h, n))
 		note_serve(h, n);
 }
 
 void said_hear(struct said *s, struct marks *marks, const struct marks_of *of)
 {
-	struct hearing h = { .said = s, .marks = marks, .of = of };
+	struct hearing h = {
+		.said = s, .marks = marks, .of = of, .is_copy = read_is_frozen(of->segment)
+	};
 	uint64_t notes = read_notes_count(of->segment), before = s->seen;
-	bool late = s->since_ns == 0 && !of->identity->family;
+	bool late = !s->begun && (h.is_copy || !of->identity->family);
 	ssize_t heard;
 
 	/* What a program said before any viewer came is for none. One that a viewer has launched
-	 * has always had one. */
-	if (s->since_ns == 0)
-		s->since_ns = of->identity->family ? 1 : clock_monotonic_ns();
+	 * has always had one, but not a viewer of a copy. By number, as the clock of another
+	 * machine is not ours. */
+	if (late)
+		s->since = notes;
+	s->begun = true;
 	if (notes <= s->seen)
 		return;
 	h.taken = read_notes_claim(of->segment, notes);

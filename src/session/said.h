@@ -2,7 +2,8 @@
 /*
  * The program's notes through heaptop.h: marks, which are taken at once; names of threads; and
  * requests, which are passed on to the code that can serve them. With several viewers, one
- * serves each request. Main thread.
+ * serves each request; but one on another machine cannot claim a note, so it serves those that
+ * nobody had claimed in its copy, and takes each mark itself. Main thread.
  */
 #ifndef SRC_SESSION_SAID_H
 #define SRC_SESSION_SAID_H
@@ -19,7 +20,8 @@
 /* Zeroed, it has heard nothing. */
 struct said {
 	uint64_t seen; /* the last note's number */
-	uint64_t since_ns; /* requests made before that are for nobody; 0: not known yet */
+	bool begun; /* it has heard the notes once: */
+	uint64_t since; /* marks and requests up to this note's number are for nobody */
 	bool scan; /* a leak scan, please */
 	unsigned snapshot; /* a snapshot in a file, please: of this tick if it is 1, of the next
 			      one if it is 2; 0: none */

@@ -7,8 +7,15 @@ import json
 import os
 import subprocess
 
-from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_consistent, check_equal, environment,
+from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_consistent, check_equal, environment, kill_hard,
                      report, run, run_cases, scratch, sites_named, target, wait_for)
+
+
+def say(process, *lines):
+    for line in lines:
+        process.stdin.write(line.encode() + b"\n")
+        process.stdin.flush()
+        check_equal(process.stdout.readline(), b"done\n", line)
 
 
 class Told:
@@ -21,10 +28,7 @@ class Told:
         check_equal(self.process.stdout.readline(), b"1\n", "heaptop_is_on")
 
     def say(self, *lines):
-        for line in lines:
-            self.process.stdin.write(line.encode() + b"\n")
-            self.process.stdin.flush()
-            check_equal(self.process.stdout.readline(), b"done\n", line)
+        say(self.process, *lines)
 
     def end(self):
         self.process.stdin.close()
@@ -70,6 +74,45 @@ def marked():
     done = run([HEAPTOP, "-r", saved[0], "--report", "--format", "json"])
     then = json.loads(done.stdout or done.stderr)
     check_equal(sum(s["allocs"] for s in sites_named(then, "told_keep")), 1, "blocks in the snapshot")
+
+
+def documents(lines):
+    """The reports of a viewer in batch mode, one after another."""
+    text = ""
+    for line in lines:
+        text += line
+        if line == "}\n":
+            yield json.loads(text)
+            text = ""
+
+
+@case("marks and a snapshot of a program that is seen over a link, as it asks for them")
+def far():
+    folder = os.path.join(scratch, "far")
+    os.mkdir(folder)
+    program = subprocess.Popen([target("told")], env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    desk = None
+    try:
+        check_equal(program.stdout.readline(), b"1\n", "heaptop_is_on")
+        say(program, "mark before the viewer", "snapshot")
+        desk = subprocess.Popen([HEAPTOP, "--no-config", "--via", "env", "--agent", HEAPTOP, "-a", str(program.pid), "-b",
+                                 "-d", "0.1", "--format", "json"], env=environment(), cwd=folder, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, text=True)
+        frames = documents(desk.stdout)
+        check("marks" not in next(frames), "no mark from before the viewer came")
+        say(program, "keep", "mark warm", "snapshot", "keep")
+        saved = wait_for(lambda: glob.glob(os.path.join(folder, "heaptop-snapshot-*.heaptop")), "a snapshot")
+        marks = next(frame["marks"] for frame in frames if "marks" in frame)
+        check_equal([m["name"] for m in marks], ["warm"], "marks")
+        check_equal(len(saved), 1, "snapshots")
+        program.stdin.close()
+        last = list(frames)[-1]
+        check_equal((len(last["marks"]), desk.wait(60)), (1, 0), "marks at the end, exit status")
+    finally:
+        kill_hard(program)
+        if desk:
+            kill_hard(desk)
 
 
 @case("a recorder of events, which looks at no call site before the end, saves a snapshot with them")

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names that threads give themselves through heaptop.h, in the snapshots of a session. */
+/* What a program says through heaptop.h, in the snapshots of a session: names of threads, marks and
+ * requests. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "shm/note.h"
+#include "src/far/moment.h"
 #include "src/session/said.h"
+#include "src/util/clock.h"
 #include "tests/unit/session_fixture.h"
 
 #define SLOT	1u
@@ -105,6 +108,76 @@ TEST(what_is_overwritten_unheard_is_said)
 	end();
 }
 
+/* A session over the copy of a segment whose machine has just started. */
+static void open_copy(struct far_moment *there)
+{
+	const struct session_options o = { .far = there };
+	char why[READ_MESSAGE_MAX] = "";
+
+	*there = (struct far_moment){ .here_ns = clock_monotonic_ns(),
+		.tick = { .alive = true, .monotonic_ns = FIXTURE_CREATED_NS } };
+	session = session_open(made.path, &o, why);
+	if (!session)
+		made_give_up(why);
+}
+
+static void says(enum ht_note_kind kind, const char *text)
+{
+	note_write(&made.s, &(struct note){ .kind = kind, .ns = FIXTURE_CREATED_NS, .text = text });
+}
+
+TEST(what_is_said_on_another_machine)
+{
+	struct far_moment there;
+	struct said *said;
+	struct snapshot *s;
+
+	make(0, HT_STATE_RUNNING);
+	says(HT_NOTE_MARK, "before the viewer");
+	says(HT_NOTE_SNAPSHOT, NULL);
+	open_copy(&there);
+	said = session_said(session);
+	s = tick();
+	CHECK(s->moments == NULL && said->snapshot == 0);
+	snapshot_unref(s);
+	says(HT_NOTE_MARK, "round");
+	says(HT_NOTE_SCAN, NULL);
+	says(HT_NOTE_SNAPSHOT, NULL);
+	snapshot_unref(tick());
+	CHECK(said->scan && said->snapshot > 0);
+	s = tick();
+	CHECK(s->moments && !s->moments->before);
+	if (s->moments)
+		CHECK_STR(s->moments->name, "round");
+	CHECK(s->notice == NULL);
+	CHECK_INT(made.s.header->notes_taken, 0); /* nothing is written into a copy */
+	snapshot_unref(s);
+	end();
+}
+
+/* A viewer there serves requests once, and keeps marks in a file that is not seen from here. */
+TEST(what_is_said_to_another_viewer_there)
+{
+	struct far_moment there;
+	struct said *said;
+	struct snapshot *s;
+
+	make(0, HT_STATE_RUNNING);
+	open_copy(&there);
+	said = session_said(session);
+	snapshot_unref(tick());
+	says(HT_NOTE_MARK, "round");
+	says(HT_NOTE_SCAN, NULL);
+	made.s.header->notes_taken = made.s.header->notes;
+	says(HT_NOTE_SNAPSHOT, NULL);
+	snapshot_unref(tick());
+	CHECK(!said->scan && said->snapshot > 0);
+	s = tick();
+	CHECK(s->moments && !s->moments->before);
+	snapshot_unref(s);
+	end();
+}
+
 /* The program ended before we heard it: its figures of then are gone. */
 TEST(a_mark_that_cannot_be_taken_is_said)
 {
@@ -127,6 +200,8 @@ int main(void)
 	RUN(nobody_inherits_a_name);
 	RUN(a_name_waits_for_its_thread);
 	RUN(what_is_overwritten_unheard_is_said);
+	RUN(what_is_said_on_another_machine);
+	RUN(what_is_said_to_another_viewer_there);
 	RUN(a_mark_that_cannot_be_taken_is_said);
 	return check_end();
 }
