@@ -123,8 +123,12 @@ static struct table_order *threads_order(struct ui *ui)
 
 static unsigned threads_fit(const struct ui *ui, struct table_place place[TABLE_COLUMNS])
 {
+	const struct threads_state *st = &ui->threads;
+
 	return table_fit(threads_table(ui),
-		threads_ranged(ui) ? &ui->threads.range_order : &ui->threads.order,
+		threads_compared(ui) ? &st->diff_order
+		: threads_ranged(ui) ? &st->range_order
+				     : &st->order,
 		ui->layout.width, place);
 }
 

@@ -181,6 +181,30 @@ TEST(a_module_that_a_filter_hides_stays_selected)
 	paper_close(&p);
 }
 
+static struct snapshot *compared_tick(void *ctx, const char **error)
+{
+	static const struct snap_thread nobody[CANNED_THREADS];
+	static const struct snap_versus versus = { .threads = nobody };
+	struct snapshot *s = canned_tick(ctx, error);
+
+	s->versus = &versus;
+	return s;
+}
+
+/* A column that others give way to, since it is sorted by, is in all lines. */
+TEST(threads_of_a_diff_have_the_columns_of_their_header)
+{
+	paper_open(&p, 30, 60, false);
+	p.source.tick = compared_tick;
+	refresh_tick(&p.ui);
+	ui_tab(&p.ui, VIEW_THREADS);
+	paper_keys(&p, "6");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "6FREES A") == p.ui.layout.y[ROW_HEAD]);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), " 0 server") != NULL);
+	paper_close(&p);
+}
+
 TEST(threads_tell_who_frees_for_whom)
 {
 	begin(VIEW_THREADS, 30, 120);
@@ -246,6 +270,7 @@ int main(void)
 	RUN(frozen_lines_fit_the_new_size);
 	RUN(frozen_lines_fit_without_the_header);
 	RUN(a_module_that_a_filter_hides_stays_selected);
+	RUN(threads_of_a_diff_have_the_columns_of_their_header);
 	RUN(threads_tell_who_frees_for_whom);
 	RUN(modules_sum_up_their_sites);
 	RUN(modules_are_sorted_held_and_followed);
