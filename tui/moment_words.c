@@ -166,6 +166,9 @@ const char *moment_words_refusal(const struct ui *ui)
 {
 	unsigned scope = ui_view(ui)->scope;
 
+	if (ui_is_replaced(ui) &&
+		scope & (IN_LEAKS | IN_WHY | IN_HOLDERS | IN_CONTENTS | IN_EVENTS))
+		return "The program has called exec since the rows were frozen.";
 	if (ui_moment(ui) == SNAP_NOW)
 		return NULL;
 	if (scope & IN_MAP)

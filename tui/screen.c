@@ -304,15 +304,17 @@ static void draw_refusal(const struct ui *ui, const char *why)
 {
 	unsigned width = (unsigned)ui->layout.width;
 	int y = ui->layout.y[ROW_BODY], most = ui->layout.body_height, used;
+	bool replaced = ui_is_replaced(ui);
 	char badge[MOMENT_WORDS_MAX], text[UI_MESSAGE_MAX];
 
 	if (ui->layout.y[ROW_HEAD] >= 0)
 		draw_fill(ui->layout.y[ROW_HEAD], 0, width, STYLE_HEAD);
-	snprintf(text, sizeof(text), "Not available for %s.", moment_words_badge(ui, badge));
+	snprintf(text, sizeof(text), "Not available for %s.",
+		replaced ? "the frozen rows" : moment_words_badge(ui, badge));
 	used = draw_sentence(y, 2, width - 3, most - 1, STYLE_WARN, text);
 	used += draw_sentence(y + used, 2, width - 3, most - used, STYLE_PLAIN, why);
 	draw_sentence(y + used, 2, width - 3, most - used, STYLE_PLAIN,
-		"F returns to the newest moment.");
+		replaced ? "Space in Sites unfreezes them." : "F returns to the newest moment.");
 }
 
 /* A message that needs several lines takes those of the hints and, if need be, of the bar. */

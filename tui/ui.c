@@ -185,6 +185,11 @@ bool ui_pop(struct ui *ui)
 	return true;
 }
 
+bool ui_is_replaced(const struct ui *ui)
+{
+	return ui->frozen && ui->shown && ui->current && ui->shown->owner != ui->current->owner;
+}
+
 /* Two of the same view that come to lie on each other become one. */
 void ui_remove(struct ui *ui, unsigned scopes)
 {

@@ -445,6 +445,9 @@ void ui_move(struct ui *ui, enum list_motion motion);
 /* Opens a view on top of the one in front, or goes back from it. */
 void ui_push(struct ui *ui, enum view_id id);
 bool ui_pop(struct ui *ui);
+/* Are the rows frozen at an image that the program has left by exec? Its scans and events are
+ * those of the new one, whose sites have the same ids. */
+bool ui_is_replaced(const struct ui *ui);
 /* Closes the views of these scopes, also those below others, which stay open. */
 void ui_remove(struct ui *ui, unsigned scopes);
 /* Puts views in front as they were, without opening them anew. */

@@ -329,7 +329,8 @@ void view_contents_show(struct ui *ui, int arg, int key)
 	}
 	if (!here)
 		ui_push(ui, VIEW_CONTENTS);
-	if ((!here && is_known(ui)) || !ui_program_runs(ui) || ui_moment(ui) != SNAP_NOW)
+	if ((!here && is_known(ui)) || !ui_program_runs(ui) || ui_moment(ui) != SNAP_NOW ||
+		ui_is_replaced(ui))
 		return;
 	if (ui->source->leaks_scan(ui->source->ctx, true, text, sizeof(text)) != 0)
 		ui_message(ui, "%s", text);

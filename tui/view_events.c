@@ -353,6 +353,8 @@ void view_events_show(struct ui *ui, int arg, int key)
 		ui_message(ui, "no running program to follow events of");
 	else if (site && ignored_is_row(site))
 		ui_message(ui, "events are those of one call site: these are several");
+	else if (ui_is_replaced(ui))
+		ui_message(ui, "the rows are frozen before an exec: Space shows the new program");
 	else if (ui_moment(ui) != SNAP_NOW)
 		ui_message(ui, "events are followed as they happen; F returns to LIVE");
 	else if (ui->source->events_follow(ui->source->ctx, ui->detail.site, text, sizeof(text)) !=

@@ -105,6 +105,10 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 		leaks_go(ui);
 		return;
 	}
+	if (ui_is_replaced(ui)) {
+		ui_message(ui, "the rows are frozen before an exec: Space in Sites, then L");
+		return;
+	}
 	if (ui_moment(ui) != SNAP_NOW) {
 		ui_message(ui, "a scan reads the program as it is now: F first, then L");
 		return;
@@ -264,6 +268,10 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 
 	if (!ui->source->leaks_suppress) {
 		ui_message(ui, "not suppressed: these are the results of a recording");
+		return;
+	}
+	if (ui_is_replaced(ui)) {
+		ui_message(ui, "not suppressed: the rows are frozen before an exec");
 		return;
 	}
 	if (!row || !row->site || !leak_list_is_found(row) || row->leak->suppressed) {

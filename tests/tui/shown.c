@@ -305,6 +305,37 @@ TEST(the_row_of_ignored_sites_is_no_site_of_the_program)
 	paper_close(&p);
 }
 
+/* A scan, or events, of the new image would be shown under the names of the old one's sites. */
+TEST(frozen_rows_from_before_exec_have_no_scans)
+{
+	static int images[2];
+
+	begin(30, 100);
+	p.canned.image = &images[0];
+	refresh_tick(&p.ui);
+	paper_keys(&p, "Z");
+	p.canned.image = &images[1];
+	refresh_tick(&p.ui);
+	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
+	ui_tab(&p.ui, VIEW_LEAKS);
+	paper_draw(&p);
+	CHECK(p.ui.frozen && p.ui.shown->owner == &images[0]);
+	CHECK_INT(paper_find(&p, "definite"), -1);
+	CHECK(paper_find(&p, "Not available for the frozen rows.") >= 0);
+	CHECK(paper_find(&p, "Space in Sites unfreezes them.") >= 0);
+	paper_keys(&p, "L");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Space in Sites, then L") >= 0);
+	CHECK_INT(p.canned.leaks.state.phase, LEAKS_IDLE);
+	paper_keys(&p, "!");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "not suppressed") >= 0);
+	ui_tab(&p.ui, VIEW_SITES);
+	paper_keys(&p, "ZL");
+	CHECK_INT(p.canned.leaks.state.phase, LEAKS_READING);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(v_goes_through_the_styles_of_names);
@@ -320,5 +351,6 @@ int main(void)
 	RUN(save_asks_for_the_format);
 	RUN(the_row_of_ignored_sites_is_in_every_view);
 	RUN(the_row_of_ignored_sites_is_no_site_of_the_program);
+	RUN(frozen_rows_from_before_exec_have_no_scans);
 	return check_end();
 }
