@@ -157,13 +157,26 @@ static void look_apply(const struct settings *s)
 	term_mouse(s->mouse);
 }
 
+/* A range has an order of its own for a while; what was changed here replaces it. */
+static void order_apply(struct ui *ui)
+{
+	const struct settings *s = &ui->settings;
+	struct moments_state *m = &ui->moments;
+
+	if (!m->sorted || m->sort != (enum column)s->sort)
+		ui->sort = (enum column)s->sort;
+	if (!m->sorted || m->reverse != s->reverse)
+		ui->reverse = s->reverse;
+	m->sort = (enum column)s->sort;
+	m->reverse = s->reverse;
+}
+
 void settings_sync_apply(struct ui *ui)
 {
 	const struct settings *s = &ui->settings;
 
-	ui->sort = (enum column)s->sort;
+	order_apply(ui);
 	ui->set = (enum column_set)s->set;
-	ui->reverse = s->reverse;
 	ui->names = (enum name_style)s->names;
 	ui->show_hidden = s->show_hidden;
 	ui->header_off = !s->header;
@@ -183,7 +196,7 @@ void settings_sync_collect(struct ui *ui)
 {
 	struct settings *s = &ui->settings;
 
-	/* A range has an order of its own for a while. */
+	/* In a range: of the order outside it. */
 	s->sort = ui->moments.sorted ? ui->moments.sort : ui->sort;
 	s->reverse = ui->moments.sorted ? ui->moments.reverse : ui->reverse;
 	s->set = ui->set;

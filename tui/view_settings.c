@@ -128,6 +128,7 @@ static void choice_step(struct ui *ui, const struct choice *c, int step)
 {
 	unsigned *value = choice_value(&ui->settings, c), count = 0, at;
 
+	settings_sync_collect(ui); /* keys may have changed other choices since the last tick */
 	if (c->words) {
 		while (c->words[count])
 			count++;
@@ -295,6 +296,7 @@ static void settings_draw(struct ui *ui)
 	const struct list *l = &ui->setup.list;
 	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
 
+	settings_sync_collect(ui);
 	/* A heading is only shown together with a line after it. */
 	while (end < l->count && end - 1 > l->cursor && ui->setup.line[end - 1].kind == SETUP_HEAD)
 		end--;

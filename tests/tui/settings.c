@@ -97,6 +97,57 @@ TEST(values_go_forth_and_back)
 	paper_close(&p);
 }
 
+/* A key that changes a choice behind the screen's back is seen at once, frozen or not, and another
+ * choice does not undo it. */
+TEST(keys_and_choices_agree)
+{
+	for (int frozen = 0; frozen < 2; frozen++) {
+		begin(40, 100);
+		p.ui.frozen = frozen;
+		paper_keys(&p, "#");
+		CHECK(p.ui.header_off);
+		CHECK(seen("Header lines                   no"));
+		paper_keys(&p, "#");
+		CHECK(seen("Header lines                   yes"));
+		go_to("All frames");
+		paper_keys(&p, "#l");
+		CHECK(p.ui.show_hidden && p.ui.header_off);
+		paper_close(&p);
+	}
+}
+
+/* A range has an order of its own, which only a choice of the order changes. */
+TEST(a_range_keeps_its_order)
+{
+	begin(40, 120);
+	p.canned.past = true;
+	for (int i = 0; i < 5; i++)
+		refresh_tick(&p.ui);
+	paper_keys(&p, "\033,s,,");
+	CHECK_INT(ui_moment(&p.ui), SNAP_RANGE);
+	CHECK_INT(p.ui.sort, COL_SINCE);
+	screen_key(&p.ui, KEY_F(2));
+	go_to("All frames");
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.sort, COL_SINCE);
+	go_to("reversed");
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.sort, COL_SINCE);
+	CHECK(p.ui.reverse);
+	go_to("sorted by");
+	CHECK(seen("LIVE"));
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.sort, COL_ERROR);
+	paper_keys(&p, "h");
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	/* The order remains, after the range, too. */
+	paper_keys(&p, "\033F");
+	CHECK_INT(ui_moment(&p.ui), SNAP_NOW);
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	CHECK(p.ui.reverse);
+	paper_close(&p);
+}
+
 TEST(glyphs_and_colors)
 {
 	begin(30, 100);
@@ -303,6 +354,8 @@ int main(void)
 {
 	RUN(values_are_whole_in_a_narrow_terminal);
 	RUN(values_go_forth_and_back);
+	RUN(keys_and_choices_agree);
+	RUN(a_range_keeps_its_order);
 	RUN(glyphs_and_colors);
 	RUN(columns_are_switched_off);
 	RUN(columns_are_moved_and_sized);
