@@ -277,6 +277,8 @@ void action_site(struct ui *ui, int arg, int key)
 		ui_message(ui, "this row has no call site");
 		return;
 	}
+	if (!ui_can_push(ui, VIEW_DETAIL))
+		return; /* one below may show another site */
 	ui->detail.site = site;
 	ui_push(ui, VIEW_DETAIL);
 }

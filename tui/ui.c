@@ -167,12 +167,22 @@ static void ui_front(struct ui *ui)
 	ui_layout(ui);
 }
 
-void ui_push(struct ui *ui, enum view_id id)
+bool ui_can_push(struct ui *ui, enum view_id id)
 {
-	if (ui->depth == UI_STACK_MAX)
-		return;
+	if (ui->depth < UI_STACK_MAX)
+		return true;
+	ui_message(ui, "%s does not open: %d views are open, which is the most; Esc closes one",
+		view_table[id]->title, UI_STACK_MAX);
+	return false;
+}
+
+bool ui_push(struct ui *ui, enum view_id id)
+{
+	if (!ui_can_push(ui, id))
+		return false;
 	ui->stack[ui->depth++] = id;
 	ui_front(ui);
+	return true;
 }
 
 bool ui_pop(struct ui *ui)

@@ -442,8 +442,10 @@ const struct tui_missing *ui_front_missing(const struct ui *ui);
 void ui_message(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Moves the list of the view in front. */
 void ui_move(struct ui *ui, enum list_motion motion);
-/* Opens a view on top of the one in front, or goes back from it. */
-void ui_push(struct ui *ui, enum view_id id);
+/* Opens a view on top of the one in front, or goes back from it. It does not open if as many as
+ * possible are open, which a message says; ui_can_push says so beforehand. */
+bool ui_can_push(struct ui *ui, enum view_id id);
+bool ui_push(struct ui *ui, enum view_id id);
 bool ui_pop(struct ui *ui);
 /* Are the rows frozen at an image that the program has left by exec? Its scans and events are
  * those of the new one, whose sites have the same ids. */

@@ -327,8 +327,8 @@ void view_contents_show(struct ui *ui, int arg, int key)
 			"not here");
 		return;
 	}
-	if (!here)
-		ui_push(ui, VIEW_CONTENTS);
+	if (!here && !ui_push(ui, VIEW_CONTENTS))
+		return;
 	if ((!here && is_known(ui)) || !ui_program_runs(ui) || ui_moment(ui) != SNAP_NOW ||
 		ui_is_replaced(ui))
 		return;

@@ -334,11 +334,12 @@ static void detail_open(struct ui *ui)
 
 void view_detail_show(struct ui *ui)
 {
-	ui->detail.site = ui->sites.selected;
-	if (ui->sites.has_selected)
-		ui_push(ui, VIEW_DETAIL);
-	else
+	if (!ui->sites.has_selected) {
 		ui_message(ui, "no site is selected");
+	} else if (ui_can_push(ui, VIEW_DETAIL)) {
+		ui->detail.site = ui->sites.selected;
+		ui_push(ui, VIEW_DETAIL);
+	}
 }
 
 void view_detail_enter(struct ui *ui, int arg, int key)

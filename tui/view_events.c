@@ -357,6 +357,8 @@ void view_events_show(struct ui *ui, int arg, int key)
 		ui_message(ui, "the rows are frozen before an exec: Space shows the new program");
 	else if (ui_moment(ui) != SNAP_NOW)
 		ui_message(ui, "events are followed as they happen; F returns to LIVE");
+	else if (!ui_can_push(ui, VIEW_EVENTS))
+		return;
 	else if (ui->source->events_follow(ui->source->ctx, ui->detail.site, text, sizeof(text)) !=
 		 0)
 		ui_message(ui, "%s", text);

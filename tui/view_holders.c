@@ -379,7 +379,8 @@ static void holders_open(struct ui *ui)
 {
 	const struct leaks *l = ui->source->leaks(ui->source->ctx);
 
-	ui_push(ui, VIEW_HOLDERS);
+	if (!ui_push(ui, VIEW_HOLDERS))
+		return;
 	if (!l->last && !l->failed && l->phase == LEAKS_IDLE && can_scan(ui))
 		view_leaks_scan(ui, 0, 0);
 }

@@ -443,10 +443,10 @@ static void settings_show_rules(struct ui *ui)
 
 void view_settings_open(struct ui *ui, int at_rules, int key)
 {
-	if (ui_view(ui) != view_table[VIEW_SETTINGS])
-		ui_push(ui, VIEW_SETTINGS);
-	else if (!at_rules)
+	if (ui_view(ui) == view_table[VIEW_SETTINGS] && !at_rules)
 		ui_pop(ui);
+	else if (ui_view(ui) != view_table[VIEW_SETTINGS] && !ui_push(ui, VIEW_SETTINGS))
+		return;
 	if (at_rules)
 		settings_show_rules(ui);
 }

@@ -175,6 +175,41 @@ TEST(the_way_ends)
 	paper_close(&p);
 }
 
+static bool refused(int key, const char *view)
+{
+	const struct view *front = ui_view(&p.ui);
+	char words[64];
+
+	snprintf(words, sizeof(words), "%s does not open: 6 views are open", view);
+	screen_key(&p.ui, key);
+	paper_draw(&p);
+	return ui_view(&p.ui) == front && p.ui.depth == UI_STACK_MAX && paper_find(&p, words) >= 0;
+}
+
+/* Keys that would open one view too many say so, and change nothing. */
+TEST(no_more_views_open_than_there_is_room_for)
+{
+	begin();
+	scan();
+	/* Why, Holders, the detail of a site there, and these two again. */
+	ui_tab(&p.ui, VIEW_LEAKS);
+	paper_keys(&p, "\rO\rj\rO\r");
+	CHECK(in_front(VIEW_DETAIL) && p.ui.depth == UI_STACK_MAX);
+	CHECK(refused('?', "Help") && refused('`', "Marks") && refused('O', "Holders"));
+	CHECK(refused('U', "Contents") && refused(KEY_F(2), "Settings"));
+	CHECK(refused('E', "Events"));
+	CHECK_INT(p.canned.followed, 0);
+	/* Holders and the detail of a site there, in turn. */
+	ui_tab(&p.ui, VIEW_SITES);
+	paper_keys(&p, "O\rO\rO");
+	CHECK(in_front(VIEW_HOLDERS) && p.ui.depth == UI_STACK_MAX);
+	CHECK_INT(p.ui.detail.site, 17);
+	paper_keys(&p, "G\rj");
+	CHECK(refused('\r', "Site detail"));
+	CHECK_INT(p.ui.detail.site, 17);
+	paper_close(&p);
+}
+
 /* In each view one of these keys does something: F5 or Enter or Esc never says "does nothing". */
 TEST(no_view_is_a_dead_end)
 {
@@ -219,6 +254,7 @@ int main(void)
 	RUN(a_thread_leads_to_its_sites_and_back);
 	RUN(a_module_leads_to_its_sites_and_back);
 	RUN(the_way_ends);
+	RUN(no_more_views_open_than_there_is_room_for);
 	RUN(no_view_is_a_dead_end);
 	RUN(the_editor_opens_from_everywhere);
 	return check_end();
