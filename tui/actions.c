@@ -66,10 +66,10 @@ void action_shift(struct ui *ui, int cells, int key)
 		ui_message(ui, "nothing further left (? is help)");
 	else if (ui_view(ui) == view_table[VIEW_SITES])
 		view_sites_scroll(ui, cells);
-	else if (cells < 0)
-		*shift = *shift > (unsigned)-cells ? *shift - (unsigned)-cells : 0;
-	else
-		*shift = cells && *shift < 4096 ? *shift + (unsigned)cells : 0;
+	else if (cells <= 0) /* 0: back to the beginning */
+		*shift = cells && *shift > (unsigned)-cells ? *shift - (unsigned)-cells : 0;
+	else if (*shift < 4096)
+		*shift += (unsigned)cells;
 }
 
 /* Sorts a table other than Sites. */

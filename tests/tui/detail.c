@@ -406,6 +406,25 @@ TEST(screen_gets_it_in_pieces)
 	strbuf_free(&joined);
 }
 
+/* Names scroll sideways up to an end, and 0 leads back at once. */
+TEST(names_stay_at_their_end)
+{
+	unsigned end;
+
+	begin(30, 100);
+	for (int i = 0; i < 600; i++)
+		paper_keys(&p, "l");
+	end = p.ui.detail.shift;
+	CHECK(end >= 1000);
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.detail.shift, end);
+	paper_keys(&p, "h");
+	CHECK_INT(p.ui.detail.shift, end - 8);
+	paper_keys(&p, "0");
+	CHECK_INT(p.ui.detail.shift, 0);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(the_source_of_the_frame_under_the_cursor);
@@ -419,6 +438,7 @@ int main(void)
 	RUN(the_next_site_is_that_after_the_one_shown);
 	RUN(siblings_are_gone_to);
 	RUN(siblings_of_one_name_say_what_differs);
+	RUN(names_stay_at_their_end);
 	RUN(e_asks_for_the_editor_at_the_line);
 	RUN(y_copies_the_stack);
 	RUN(what_is_copied);
