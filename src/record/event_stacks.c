@@ -8,12 +8,11 @@
 
 #include "src/record/event_blocks.h"
 #include "src/record/event_tags.h"
+#include "src/record/number_table.h"
 #include "src/util/array.h"
 #include "src/util/text.h"
 
-/* Sites in a page of their table. A site's number may be anywhere below EVENT_SITES_MAX, and most
- * numbers may be missing: a file of some bytes must not take hundreds of megabytes. */
-#define PAGE_SITES 1024u
+#define PAGE_SITES 16u /* sites are kept in pages of so many */
 /* Frames of a stack, inlined calls included; a longer one is shown without them: some bytes of a
  * file must not take megabytes for each stack. */
 #define FRAMES_MOST (4 * EVENT_FRAMES_MAX)
@@ -28,7 +27,6 @@ struct site {
 	char *function; /* owned; NULL: no such site */
 	unsigned missing;
 	uint32_t nframes;
-	uint32_t index; /* among the sites that there are, by number */
 	struct place {
 		uint64_t pc;
 		uint32_t module; /* below the number of modules */
@@ -44,12 +42,20 @@ struct named {
 };
 
 struct event_stacks {
-	struct module **modules; /* by number; NULL: not there */
+	/* Numbers of modules, and ids of sites, may be far apart: a file of some bytes must not
+	 * take megabytes. Both are kept in the order of the file; `numbers` and `positions` are 1
+	 * more than a module's or site's place in it. */
+	struct module **modules;
 	size_t nmodules, module_room;
-	struct site **pages; /* of PAGE_SITES sites; NULL: none is there */
+	struct number_table numbers; /* by number */
+	struct site **pages; /* of PAGE_SITES sites */
 	size_t npages, page_room;
-	uint32_t *ids; /* by index */
+	struct number_table positions; /* by id */
 	uint32_t nsites;
+	/* Made by event_stacks_end, in one piece: */
+	uint32_t *ids; /* by index */
+	uint32_t *index; /* by position */
+	uint32_t indexed; /* sites that have an index */
 	/* Of `names`, which may be itself: */
 	struct event_stacks *names;
 	struct named *named;
@@ -102,6 +108,8 @@ void event_stacks_free(struct event_stacks *s)
 	for (size_t i = 0; i < s->ntexts; i++)
 		free(s->texts[i]);
 	event_blocks_free(&s->places);
+	number_table_free(&s->numbers);
+	number_table_free(&s->positions);
 	free(s->modules);
 	free(s->pages);
 	free(s->ids);
@@ -120,48 +128,42 @@ static char *text_take(struct bytes_cursor *c)
 
 /* ---- sites ---- */
 
-/* Makes elements [*count, index] of an array, all zeros. */
-static void *array_reach(void *items, size_t *count, size_t *room, size_t index, size_t each)
+static struct module *module_take(struct bytes_cursor *c)
 {
-	while (*count <= index) {
-		void *larger = array_grow(items, *count, room, each);
-
-		if (!larger)
-			return NULL;
-		items = larger;
-		memset((char *)items + *count * each, 0, each);
-		++*count;
-	}
-	return items;
-}
-
-static int module_read(struct event_stacks *s, struct bytes_cursor *c)
-{
-	uint64_t number = bytes_read_below(c, EVENT_MODULES_MAX - 1);
-	struct module *m = calloc(1, sizeof(*m)), **modules;
+	struct module *m = calloc(1, sizeof(*m));
 	const char *slash;
 
-	modules = array_reach(
-		s->modules, &s->nmodules, &s->module_room, number, sizeof(struct module *));
-	if (modules)
-		s->modules = modules;
-	if (!m || !modules || modules[number]) {
-		free(m);
-		return m && modules ? -EPROTO : -ENOMEM;
-	}
-	modules[number] = m;
+	if (!m)
+		return NULL;
 	m->path = text_take(c);
 	m->build_id = text_take(c);
 	m->bias = bytes_read(c);
-	if (c->bad || !m->path || !m->build_id) {
-		modules[number] = NULL;
+	if (!m->path || !m->build_id) {
 		module_free(m);
-		return c->bad ? -EPROTO : -ENOMEM;
+		return NULL;
 	}
 	slash = strrchr(m->path, '/');
 	m->snap = (struct snap_module){
 		.path = m->path, .name = slash ? slash + 1 : m->path, .build_id = m->build_id
 	};
+	return m;
+}
+
+static int module_read(struct event_stacks *s, struct bytes_cursor *c)
+{
+	uint64_t number = bytes_read_below(c, EVENT_MODULES_MAX - 1);
+	struct module *m = module_take(c), **modules;
+	uint32_t *at = m && !c->bad ? number_table_reach(&s->numbers, (uint32_t)number) : NULL;
+
+	modules = array_grow(s->modules, s->nmodules, &s->module_room, sizeof(*modules));
+	if (modules)
+		s->modules = modules;
+	if (!at || !modules || *at) {
+		module_free(m);
+		return c->bad || (at && modules) ? -EPROTO : -ENOMEM;
+	}
+	modules[s->nmodules++] = m;
+	*at = (uint32_t)s->nmodules;
 	return 0;
 }
 
@@ -182,35 +184,42 @@ static int places_read(struct site *site, struct bytes_cursor *c)
 	return c->bad ? -EPROTO : 0;
 }
 
-/* The place of a site, which is made if needed. NULL: no memory. */
-static struct site *site_reach(struct event_stacks *s, uint64_t id)
+static struct site *site_at(const struct event_stacks *s, uint32_t position)
 {
-	size_t page = id / PAGE_SITES;
-	struct site **pages =
-		array_reach(s->pages, &s->npages, &s->page_room, page, sizeof(struct site *));
+	return &s->pages[position / PAGE_SITES][position % PAGE_SITES];
+}
 
+/* Room for one more site, which is all zeros; NULL: no memory. */
+static struct site *site_room(struct event_stacks *s)
+{
+	struct site **pages;
+
+	if (s->nsites < s->npages * PAGE_SITES)
+		return site_at(s, s->nsites);
+	pages = array_grow(s->pages, s->npages, &s->page_room, sizeof(*pages));
 	if (!pages)
 		return NULL;
 	s->pages = pages;
-	if (!pages[page])
-		pages[page] = calloc(PAGE_SITES, sizeof(struct site));
-	return pages[page] ? &pages[page][id % PAGE_SITES] : NULL;
+	pages[s->npages] = calloc(PAGE_SITES, sizeof(struct site));
+	return pages[s->npages] ? pages[s->npages++] : NULL;
 }
 
 static int site_read(struct event_stacks *s, struct bytes_cursor *c)
 {
 	uint64_t id = bytes_read_below(c, EVENT_SITES_MAX - 1);
 	char *function = text_take(c);
-	struct site *site = c->bad ? NULL : site_reach(s, id);
+	struct site *site = c->bad ? NULL : site_room(s);
+	uint32_t *at = site ? number_table_reach(&s->positions, (uint32_t)id) : NULL;
 	int rc;
 
-	if (!site || !function || site->function) {
+	if (!at || !function || *at) {
 		free(function);
-		return c->bad || (site && function) ? -EPROTO : -ENOMEM;
+		return c->bad || (at && function) ? -EPROTO : -ENOMEM;
 	}
 	rc = places_read(site, c);
 	if (rc == 0) {
 		site->function = function;
+		*at = ++s->nsites;
 		return 0;
 	}
 	free(function);
@@ -326,42 +335,34 @@ int event_stacks_read_names(struct event_stacks *s, struct bytes_cursor *c)
 
 static struct site *site_find(const struct event_stacks *s, uint32_t id)
 {
-	struct site *page = id / PAGE_SITES < s->npages ? s->pages[id / PAGE_SITES] : NULL;
-	struct site *site = page ? &page[id % PAGE_SITES] : NULL;
+	uint32_t at = number_table_get(&s->positions, id);
 
-	return site && site->function ? site : NULL;
+	return at ? site_at(s, at - 1) : NULL;
 }
 
-/* Gives each site its index, and fills `ids` unless that is NULL. Returns how many there are. */
-static uint32_t sites_number(struct event_stacks *s, uint32_t *ids)
+static void site_number(void *ctx, uint32_t id, uint32_t at)
 {
-	uint32_t count = 0;
+	struct event_stacks *s = ctx;
 
-	for (size_t page = 0; page < s->npages; page++)
-		for (uint32_t i = 0; s->pages[page] && i < PAGE_SITES; i++) {
-			if (!s->pages[page][i].function)
-				continue;
-			s->pages[page][i].index = count;
-			if (ids)
-				ids[count] = (uint32_t)(page * PAGE_SITES + i);
-			count++;
-		}
-	return count;
+	s->index[at - 1] = s->indexed;
+	s->ids[s->indexed++] = id;
 }
 
 int event_stacks_end(struct event_stacks *s)
 {
-	uint32_t count = sites_number(s, NULL);
-
 	free(s->ids);
-	s->ids = malloc((count + 1) * sizeof(*s->ids));
-	s->nsites = s->ids ? sites_number(s, s->ids) : 0;
-	return s->ids ? 0 : -ENOMEM;
+	s->indexed = 0;
+	s->ids = malloc((2 * (size_t)s->nsites + 1) * sizeof(*s->ids));
+	if (!s->ids)
+		return -ENOMEM;
+	s->index = s->ids + s->nsites;
+	number_table_each(&s->positions, site_number, s);
+	return 0;
 }
 
 uint32_t event_stacks_count(const struct event_stacks *s)
 {
-	return s->nsites;
+	return s->indexed;
 }
 
 uint32_t event_stacks_id(const struct event_stacks *s, uint32_t index)
@@ -371,14 +372,16 @@ uint32_t event_stacks_id(const struct event_stacks *s, uint32_t index)
 
 uint32_t event_stacks_index(const struct event_stacks *s, uint32_t id)
 {
-	const struct site *site = site_find(s, id);
+	uint32_t at = number_table_get(&s->positions, id);
 
-	return site ? site->index : UINT32_MAX;
+	return at && at <= s->indexed ? s->index[at - 1] : UINT32_MAX;
 }
 
 static const struct module *module_of(const struct event_stacks *s, const struct place *p)
 {
-	return p->module < s->nmodules && s->modules[p->module] ? s->modules[p->module] : &nowhere;
+	uint32_t at = number_table_get(&s->numbers, p->module);
+
+	return at ? s->modules[at - 1] : &nowhere;
 }
 
 static const struct named *named_find(const struct event_stacks *s, const struct place *p)
