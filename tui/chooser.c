@@ -108,9 +108,35 @@ static void arrange(struct chooser *c)
 	select_cursor(c);
 }
 
+static bool is_listed(const struct chooser *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->row[i].id == id)
+			return true;
+	return false;
+}
+
+/* The marks of processes that have ended. The others keep their order. */
+static void marks_drop(struct chooser *c)
+{
+	unsigned kept = 0, ended;
+
+	for (unsigned i = 0; i < c->marks; i++)
+		if (is_listed(c, c->mark[i]))
+			c->mark[kept++] = c->mark[i];
+	ended = c->marks - kept;
+	c->marks = kept;
+	if (!ended)
+		return;
+	c->marks_ended = !kept;
+	snprintf(c->said, sizeof(c->said), "%u marked process%s ended, %u still marked", ended,
+		ended == 1 ? " has" : "es have", kept);
+}
+
 void chooser_refresh(struct chooser *c)
 {
 	c->count = c->source->rows(c->source->ctx, &c->row, &c->more);
+	marks_drop(c);
 	arrange(c);
 }
 
@@ -154,7 +180,6 @@ static void mark_turn(struct chooser *c)
 	select_cursor(c);
 }
 
-/* A marked process that has ended is none. */
 size_t chooser_taken(const struct chooser *c, pid_t *pids, size_t max)
 {
 	size_t n = 0;
@@ -163,7 +188,7 @@ size_t chooser_taken(const struct chooser *c, pid_t *pids, size_t max)
 		for (size_t i = 0; i < c->count && n < max; i++)
 			if (c->row[i].id == c->mark[m])
 				pids[n++] = c->row[i].pid;
-	if (n == 0 && max && c->list.cursor < c->list.count)
+	if (!c->marks && max && c->list.cursor < c->list.count)
 		pids[n++] = c->row[c->order[c->list.cursor]].pid;
 	return n;
 }
@@ -233,9 +258,14 @@ static void sort_by(struct chooser *c, unsigned column)
 	arrange(c);
 }
 
+/* Enter was meant for the marked processes: it takes no other one when all of them have ended. */
 static void take(struct chooser *c)
 {
-	if (c->marks || c->list.count)
+	if (c->marks_ended)
+		snprintf(c->said, sizeof(c->said),
+			"the marked processes have ended; Enter again watches the one at the "
+			"cursor");
+	else if (c->marks || c->list.count)
 		c->end = CHOOSER_TAKEN;
 	else
 		snprintf(c->said, sizeof(c->said), "no process to choose from");
@@ -289,6 +319,7 @@ void chooser_key(struct chooser *c, int key)
 		key_typed(c, key);
 	else if (!key_moves(c, key))
 		key_acts(c, key);
+	c->marks_ended = false;
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */

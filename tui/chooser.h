@@ -34,6 +34,7 @@ struct chooser {
 	bool has_selected;
 	uint64_t mark[CHOOSER_MARKS];
 	unsigned marks;
+	bool marks_ended; /* all marked processes have, since the last key */
 	char filter[CHOOSER_FILTER];
 	size_t filter_len;
 	bool typing; /* keys go to the filter */
@@ -44,13 +45,14 @@ struct chooser {
 
 void chooser_init(struct chooser *c, const struct chooser_source *source, int width, int height);
 void chooser_resize(struct chooser *c, int width, int height);
-/* Takes new rows. The cursor stays on its process, and on the first row until it was moved. */
+/* Takes new rows. The cursor stays on its process, and on the first row until it was moved. Marks
+ * of processes that have ended are dropped, which is reported. */
 void chooser_refresh(struct chooser *c);
 /* A key as curses gives it; *end* says when the user has chosen or left. */
 void chooser_key(struct chooser *c, int key);
 void chooser_draw(const struct chooser *c);
-/* What was chosen: the marked processes, or that under the cursor. Returns their number, `max` at
- * most. */
+/* What was chosen: the marked processes, or without marks that under the cursor. Returns their
+ * number, `max` at most. */
 size_t chooser_taken(const struct chooser *c, pid_t *pids, size_t max);
 
 /*

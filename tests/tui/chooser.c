@@ -245,6 +245,42 @@ TEST(values_stand_under_their_headers)
 	close_screen();
 }
 
+/* The cursor went on to another process, which was not chosen. */
+TEST(a_marked_process_ends)
+{
+	begin(24, 80);
+	press("1Ij ");
+	CHECK_INT(taken(), 977);
+	rows[0] = rows[--count];
+	chooser_refresh(&c);
+	press("");
+	CHECK(has("1 marked process has ended, 0 still marked"));
+	CHECK(!has("Enter watches them"));
+	press("\r");
+	CHECK_INT(c.end, CHOOSER_OPEN);
+	CHECK(has("the marked processes have ended"));
+	press("\r");
+	CHECK_INT(c.end, CHOOSER_TAKEN);
+	close_screen();
+}
+
+/* Any key shows that the user has seen it. */
+TEST(another_is_chosen_instead)
+{
+	begin(24, 80);
+	press("  k");
+	rows[1] = rows[count - 1];
+	rows[2] = rows[count - 2];
+	count -= 2;
+	chooser_refresh(&c);
+	press("");
+	CHECK(has("2 marked processes have ended, 0 still marked"));
+	press("g\r");
+	CHECK_INT(c.end, CHOOSER_TAKEN);
+	CHECK_INT(taken(), 977);
+	close_screen();
+}
+
 /* At every size the chosen row is on the screen, and nothing is drawn outside. */
 TEST(every_size)
 {
@@ -285,6 +321,8 @@ int main(void)
 	RUN(a_filter);
 	RUN(several);
 	RUN(values_stand_under_their_headers);
+	RUN(a_marked_process_ends);
+	RUN(another_is_chosen_instead);
 	RUN(every_size);
 	RUN(what_is_recorded_already);
 	return check_end();
