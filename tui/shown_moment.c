@@ -124,7 +124,9 @@ void shown_moment_reset(struct ui *ui)
 	char text[UI_MESSAGE_MAX];
 
 	shown_moment_order(ui, SNAP_NOW);
-	if (ui->moments.shown.kind != SNAP_NOW && ui->source->moment_show)
+	/* A recording chooses the instant itself: that of the image that was shown before. */
+	if (ui->moments.shown.kind != SNAP_NOW && ui->source->moment_show &&
+		!shown_moment_is_replay(ui))
 		ui->source->moment_show(ui->source->ctx, &now, text, sizeof(text));
 	ui->moments = (struct moments_state){ 0 };
 }

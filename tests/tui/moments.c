@@ -507,6 +507,27 @@ TEST(another_process_is_shown_as_of_now)
 	paper_close(&p);
 }
 
+/* A recording knows that instant of the other process, too. */
+TEST(a_replay_keeps_the_instant_of_another_process)
+{
+	uint64_t then;
+
+	begin();
+	p.canned.replayed = p.canned.still = true;
+	refresh_tick(&p.ui);
+	paper_keys(&p, "((");
+	then = p.ui.shown->uptime_ns;
+	CHECK(then < p.canned.seconds * CANNED_S);
+	paper_keys(&p, "pj\r");
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(p.ui.shown->pid, 4300);
+		CHECK(p.ui.shown->moment == SNAP_PAST && p.ui.moments.cursor_ns == then);
+		CHECK_INT(p.ui.shown->uptime_ns, then);
+		refresh_tick(&p.ui);
+	}
+	paper_close(&p);
+}
+
 int main(void)
 {
 	setenv("TZ", "UTC", 1);
@@ -535,5 +556,6 @@ int main(void)
 	RUN(both_ends_of_a_range_are_as_exact);
 	RUN(moving_the_cursor_takes_no_tick);
 	RUN(another_process_is_shown_as_of_now);
+	RUN(a_replay_keeps_the_instant_of_another_process);
 	return check_end();
 }
