@@ -36,7 +36,7 @@ void refresh_anew(struct ui *ui)
 /* Site ids belong to one image of the program: a selection means nothing in the next one. */
 static void image_changed(struct ui *ui)
 {
-	bool other = ui->shown->pid != ui->current->pid;
+	bool other = ui->processes.chosen || ui->shown->pid != ui->current->pid;
 
 	if (other)
 		process_selection_save(ui, ui->shown);

@@ -262,6 +262,7 @@ struct processes_state {
 	unsigned loaded_tick;
 	uint64_t selected; /* id of a process */
 	bool has_selected;
+	bool chosen; /* a key has just chosen what to show: another image is no exec */
 	struct process_selection {
 		pid_t pid;
 		uint64_t start_ns; /* of the image */

@@ -224,7 +224,9 @@ void view_processes_show(struct ui *ui, int arg, int key)
 	if (ui->frozen)
 		refresh_freeze(ui, false);
 	ui_pop(ui);
+	st->chosen = true;
 	refresh_tick(ui);
+	st->chosen = false;
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */

@@ -49,7 +49,8 @@ struct canned {
 	struct mark_list moments;
 	unsigned since, until; /* marks, by number */
 	bool maps; /* two sites have mapped memory */
-	void *image; /* owner of its snapshots */
+	void *image; /* owner of its snapshots, */
+	uint64_t image_start_ns; /* and when it began */
 	struct map *map; /* made when it is first asked for */
 	bool no_map; /* not yet */
 	pid_t other_pid; /* that is shown; 0: the server */
@@ -234,6 +235,7 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 	s->signal = c->state == SNAP_KILLED ? 11 : 0;
 	s->signal_name = c->state == SNAP_KILLED ? "SIGSEGV" : NULL;
 	s->uptime_ns = c->seconds * CANNED_S;
+	s->start_realtime_ns = c->image_start_ns;
 	s->now_realtime_ns = CANNED_START_NS + s->uptime_ns;
 	s->tick_ns = CANNED_S;
 	s->viewer_cpu_percent = 0.3;

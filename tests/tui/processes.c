@@ -297,6 +297,40 @@ TEST(lines_fold)
 	paper_close(&p);
 }
 
+/* The second image of the server, or the first one again. */
+static int show_other_image(void *ctx, uint64_t id, char *msg, size_t cap)
+{
+	struct canned *c = ctx;
+
+	c->image = c->image ? NULL : c;
+	c->image_start_ns = c->image ? CANNED_S : 0;
+	return 0;
+}
+
+/* A recording lists each image of a process that called exec. */
+TEST(another_image_of_the_same_process)
+{
+	uint32_t here;
+
+	begin(30, 100);
+	p.source.process_show = show_other_image;
+	draw("jjjj");
+	here = p.ui.sites.selected;
+	draw("pj\r");
+	CHECK(p.ui.shown->owner == &p.canned);
+	CHECK(paper_find(&p, "now shown: pid 4211") >= 0 && paper_find(&p, "exec") < 0);
+	CHECK(p.ui.sites.list.cursor == 0);
+	draw("pj\r");
+	CHECK(!p.ui.shown->owner);
+	CHECK(paper_find(&p, "now shown: pid 4211") >= 0 && paper_find(&p, "exec") < 0);
+	CHECK_INT(p.ui.sites.selected, here);
+	show_other_image(&p.canned, 0, NULL, 0); /* by itself */
+	refresh_tick(&p.ui);
+	draw("");
+	CHECK(paper_find(&p, "the program called exec") >= 0);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(it_is_a_tree_and_p_goes_back);
@@ -316,5 +350,6 @@ int main(void)
 	RUN(all_as_one);
 	RUN(siblings_are_sorted_and_the_tree_stays);
 	RUN(lines_fold);
+	RUN(another_image_of_the_same_process);
 	return check_end();
 }
