@@ -355,22 +355,6 @@ static int pages_read(const struct reading *r, struct map *m)
 
 /* ---- the whole map ---- */
 
-static enum map_text why_not(int rc)
-{
-	switch (-rc) {
-	case EACCES:
-	case EPERM:
-		return MAP_TEXT_REFUSED;
-	case ENOENT:
-	case ESRCH:
-		return MAP_TEXT_GONE;
-	case ENOMEM:
-		return MAP_TEXT_MEMORY;
-	default:
-		return MAP_TEXT_UNREADABLE;
-	}
-}
-
 static void note_make(struct map_account *a, bool changed)
 {
 	enum map_text text = MAP_TEXT_NONE;
@@ -444,7 +428,7 @@ struct map *map_reader_read(const struct map_reader_of *of, const struct map_acc
 	rc = reading_run(&r, &m);
 	if (rc != 0) {
 		map_unref(m);
-		m = map_texts_empty(why_not(rc));
+		m = map_texts_empty(map_texts_why(rc));
 		if (m)
 			m->account.gone = rc == -ENOENT || rc == -ESRCH;
 	}

@@ -2,6 +2,8 @@
 /* Texts of maps (map_texts.h). */
 #include "src/memory/map_texts.h"
 
+#include <errno.h>
+
 const char *const map_texts[MAP_TEXTS] = {
 	[MAP_TEXT_UNSEEN] = "the process cannot be seen from here",
 	[MAP_TEXT_REFUSED] =
@@ -26,6 +28,22 @@ enum map_text map_texts_number(const char *text)
 		if (map_texts[i] == text)
 			return i;
 	return MAP_TEXT_NONE;
+}
+
+enum map_text map_texts_why(int rc)
+{
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+		return MAP_TEXT_REFUSED;
+	case ENOENT:
+	case ESRCH:
+		return MAP_TEXT_GONE;
+	case ENOMEM:
+		return MAP_TEXT_MEMORY;
+	default:
+		return MAP_TEXT_UNREADABLE;
+	}
 }
 
 struct map *map_texts_empty(enum map_text why)

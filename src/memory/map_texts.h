@@ -26,6 +26,8 @@ enum map_text {
 extern const char *const map_texts[MAP_TEXTS];
 /* The number of one of these. */
 enum map_text map_texts_number(const char *text);
+/* Why there is no map, by what its reading failed with (-errno). */
+enum map_text map_texts_why(int rc);
 /* A map of nothing, which says why. NULL: out of memory. */
 struct map *map_texts_empty(enum map_text why);
 
