@@ -54,6 +54,10 @@ const char *arena_text(struct arena *a, const char *text, size_t len)
 
 	if (!clean)
 		return NULL;
+	if (!*clean) {
+		free(clean);
+		return ""; /* a file has each of these in one byte */
+	}
 	bytes = strlen(clean) + 1;
 	copy = arena_alloc(a, bytes);
 	if (copy)

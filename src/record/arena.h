@@ -13,7 +13,8 @@ struct arena {
 
 /* Zeroed bytes, aligned for any object. NULL: no memory. */
 void *arena_alloc(struct arena *a, size_t bytes);
-/* A text of a file, made safe for a terminal (text_clean). NULL: no memory. */
+/* A text of a file, made safe for a terminal (text_clean). An empty one takes no memory. NULL: no
+ * memory. */
 const char *arena_text(struct arena *a, const char *text, size_t len);
 void arena_free(struct arena *a);
 

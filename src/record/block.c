@@ -9,8 +9,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define PACK_LEVEL   3 /* of payloads that come once: stacks, names */
-#define PACKED_RATIO 2000u /* that a packed payload may expand to; text of ours does not */
+#define PACK_LEVEL 3 /* of payloads that come once: stacks, names */
 
 struct header {
 	uint32_t sum;
@@ -140,15 +139,16 @@ int block_pack(struct bytes *out, const struct bytes *raw)
 	return 0;
 }
 
-int block_unpack(const struct bytes *packed, struct bytes *raw)
+int block_unpack(const struct bytes *packed, struct bytes *raw, uint64_t *most)
 {
 	struct bytes_cursor c = bytes_begin(packed);
 	uint64_t bytes = bytes_read_below(&c, BLOCK_PAYLOAD_MAX);
 	size_t left = (size_t)(c.end - c.at), len;
 
 	raw->len = 0;
-	if (c.bad || bytes / PACKED_RATIO > left)
+	if (c.bad || bytes > *most)
 		return -EBADMSG;
+	*most -= bytes;
 	if (!bytes_room(raw, bytes))
 		return -ENOMEM;
 	len = ZSTD_decompress(raw->data, bytes, c.at, left);

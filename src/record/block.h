@@ -59,6 +59,8 @@ int block_payload(int fd, const struct block *b, struct bytes *out);
 
 /* A payload packed with zstd, its length before it. 0 or -ENOMEM. */
 int block_pack(struct bytes *out, const struct bytes *raw);
-int block_unpack(const struct bytes *packed, struct bytes *raw);
+/* Subtracts the length from `*most`, the bytes that may still be unpacked: zstd expands some bytes
+ * 30,000-fold. -EBADMSG: it is damaged, or longer. */
+int block_unpack(const struct bytes *packed, struct bytes *raw, uint64_t *most);
 
 #endif

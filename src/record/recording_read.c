@@ -18,6 +18,15 @@
 
 #define MAGIC_MAX 256u /* bytes of the first two lines */
 
+/*
+ * Limits of all payloads that come once, and of modules, so that a small file cannot exhaust the
+ * memory. Stacks and names of ordinary programs take 2 to 4 times the bytes of the file; those of a
+ * recursion 200 times, a million of them 9 MB.
+ */
+#define UNPACK_FREE  ((uint64_t)32 << 20)
+#define UNPACK_RATIO 64u
+#define MODULES_FREE (1u << 20)
+
 /* ---- the file ---- */
 
 bool recording_is(const char *path)
@@ -187,7 +196,7 @@ static int payload_read(struct recording *r, const struct block *b, bool packed)
 {
 	int rc = block_payload(r->fd, b, &r->payload);
 
-	return rc || !packed ? rc : block_unpack(&r->payload, &r->raw);
+	return rc || !packed ? rc : block_unpack(&r->payload, &r->raw, &r->unpack_most);
 }
 
 static int part_read(struct recording *r, struct replay *p, const struct block *b)
@@ -200,7 +209,7 @@ static int part_read(struct recording *r, struct replay *p, const struct block *
 	case BLOCK_STREAM:
 		return image_identity_read(p->image, &r->payload);
 	case BLOCK_STACKS:
-		return stack_read_sites(&p->image->stacks, &r->raw);
+		return stack_read_sites(&p->image->stacks, &r->raw, &r->stacks_most);
 	case BLOCK_NAMES:
 		return stack_read_names(&p->image->stacks, &r->raw);
 	case BLOCK_MARK:
@@ -457,6 +466,12 @@ static int file_read(struct recording *r, uint64_t from)
 	return 0;
 }
 
+static void limits_set(struct recording *r)
+{
+	r->unpack_most = UNPACK_FREE + UNPACK_RATIO * r->size;
+	r->stacks_most.modules = MODULES_FREE + r->size;
+}
+
 struct recording *recording_open_fd(int fd, const char *path, uint64_t most, char *message)
 {
 	struct recording *r = calloc(1, sizeof(*r));
@@ -479,6 +494,7 @@ struct recording *recording_open_fd(int fd, const char *path, uint64_t most, cha
 	if (from == 0)
 		goto fail;
 	r->begin = from;
+	limits_set(r);
 	rc = file_read(r, from);
 	if (!rc)
 		return r;

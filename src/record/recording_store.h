@@ -116,6 +116,8 @@ struct recording {
 	size_t nreplays, replays_room;
 	bool unordered; /* their numbers do not ascend */
 	bool damaged, indexed;
+	uint64_t unpack_most; /* bytes that may still be unpacked, except ticks */
+	struct stack_limits stacks_most;
 	struct bytes payload, raw;
 	char notice[RECORDING_MESSAGE_MAX];
 };

@@ -78,10 +78,13 @@ static const char *text_read(struct stack_read *r, struct bytes_cursor *c, const
 	return n ? r->text[n] : none;
 }
 
-static int modules_read(struct stack_read *r, struct bytes_cursor *c)
+static int modules_read(struct stack_read *r, struct bytes_cursor *c, struct stack_limits *most)
 {
 	uint64_t n = count_read(c);
 
+	if (n > most->modules)
+		return -EBADMSG;
+	most->modules -= n;
 	for (uint64_t i = 0; i < n && !c->bad; i++) {
 		struct stack_module *m = arena_alloc(&r->arena, sizeof(*m)), **modules;
 		const char *slash;
@@ -196,13 +199,13 @@ static int sites_read(struct stack_read *r, struct bytes_cursor *c)
 	return c->at == c->end ? 0 : -EBADMSG;
 }
 
-int stack_read_sites(struct stack_read *r, const struct bytes *raw)
+int stack_read_sites(struct stack_read *r, const struct bytes *raw, struct stack_limits *most)
 {
 	struct bytes_cursor c = bytes_begin(raw);
 	int rc = texts_read(r, &c);
 
 	if (!rc)
-		rc = modules_read(r, &c);
+		rc = modules_read(r, &c, most);
 	if (!rc)
 		rc = places_read(r, &c);
 	if (!rc)

@@ -23,8 +23,13 @@ struct stack_read {
 	uint32_t sites;
 };
 
+/* What all streams of a file may still add, as a small file may name very many of them. */
+struct stack_limits {
+	uint64_t modules;
+};
+
 /* Read a raw payload. 0, -EBADMSG, -ENOMEM: what came before stays valid. */
-int stack_read_sites(struct stack_read *r, const struct bytes *raw);
+int stack_read_sites(struct stack_read *r, const struct bytes *raw, struct stack_limits *most);
 int stack_read_names(struct stack_read *r, const struct bytes *raw);
 /* Fills in a site's stack, function and kind, valid until stack_read_free. False: unknown, or no
  * memory. */
