@@ -19,13 +19,14 @@
 #define MAGIC_MAX 256u /* bytes of the first two lines */
 
 /*
- * Limits of all payloads that come once, and of modules, so that a small file cannot exhaust the
- * memory. Stacks and names of ordinary programs take 2 to 4 times the bytes of the file; those of a
- * recursion 200 times, a million of them 9 MB.
+ * Limits of all payloads that come once, of modules and of call stacks, so that a small file cannot
+ * exhaust the memory. Stacks and names of ordinary programs take 2 to 4 times the bytes of the
+ * file; those of a recursion 200 times, a million of them 9 MB.
  */
 #define UNPACK_FREE  ((uint64_t)32 << 20)
 #define UNPACK_RATIO 64u
 #define MODULES_FREE (1u << 20)
+#define FRAMES_FREE  ((uint64_t)1 << 30) /* bytes of the frame arrays of call stacks */
 
 /* ---- the file ---- */
 
@@ -76,7 +77,9 @@ static void replay_free(struct replay *p)
 
 static bool replay_site(void *ctx, uint32_t id, struct snap_site *out)
 {
-	return stack_read_get(&((struct replay *)ctx)->image->stacks, id, out);
+	struct replay *p = ctx;
+
+	return stack_read_get(&p->image->stacks, id, &p->in->stacks_most, out);
 }
 
 static const struct snap_leaks *replay_leaks(void *ctx, uint64_t ns)
@@ -469,7 +472,8 @@ static int file_read(struct recording *r, uint64_t from)
 static void limits_set(struct recording *r)
 {
 	r->unpack_most = UNPACK_FREE + UNPACK_RATIO * r->size;
-	r->stacks_most.modules = MODULES_FREE + r->size;
+	r->stacks_most = (struct stack_limits){ .modules = MODULES_FREE + r->size,
+		.frame_bytes_most = FRAMES_FREE + UNPACK_RATIO * r->size };
 }
 
 struct recording *recording_open_fd(int fd, const char *path, uint64_t most, char *message)

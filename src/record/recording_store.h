@@ -98,7 +98,7 @@ struct replay {
 	uint32_t number;
 	struct image *image;
 	struct history *history;
-	const struct recording *in;
+	struct recording *in;
 	int spill; /* of groups that were thinned, while a recording is compacted; -1 */
 	uint64_t *at; /* owned; offset of each tick's block, as its groups' `place` counts them */
 	size_t ticks, at_room;

@@ -13,6 +13,12 @@
 #define FRAMES_MAX 65535u /* of a stack, as the model has */
 #define DEPTH_MAX  4096u /* frames with an address; recorders keep 1024 at most */
 
+/* Frame arrays that may be built: a site with a call stack of its own takes 7 bytes of a payload or
+ * more, and 8 KB if it has 1,024 frames. */
+#define FRAMES_FREE  ((uint64_t)64 << 20)
+#define FRAMES_RATIO 1200u
+#define SHORT_PLACES 16u /* frames of a call stack for which there is no more room */
+
 struct stack_module {
 	struct snap_module snap;
 	uint64_t bias; /* of its last place */
@@ -204,6 +210,7 @@ int stack_read_sites(struct stack_read *r, const struct bytes *raw, struct stack
 	struct bytes_cursor c = bytes_begin(raw);
 	int rc = texts_read(r, &c);
 
+	most->payload_bytes += raw->len;
 	if (!rc)
 		rc = modules_read(r, &c, most);
 	if (!rc)
@@ -307,37 +314,68 @@ static int place_frame_make(struct stack_read *r, struct stack_place *p)
 	return 0;
 }
 
-static int frames_fill(struct stack_read *r, uint32_t leaf, const struct frame **out)
+/* The frames of a whole stack, or of a short one: that with an address of each place, without what
+ * was inlined there. */
+static int frames_fill(
+	struct stack_read *r, uint32_t leaf, uint64_t count, bool whole, const struct frame **out)
 {
-	for (uint32_t node = leaf; node; node = r->node[node].parent) {
+	const struct frame **end = out + count;
+
+	for (uint32_t node = leaf; node && out < end; node = r->node[node].parent) {
 		struct stack_place *p = &r->place[r->node[node].place];
 
 		if (place_frame_make(r, p) != 0)
 			return -ENOMEM;
-		for (uint32_t i = 0; i < p->nframes; i++)
+		for (uint32_t i = whole ? 0 : p->nframes - 1; i < p->nframes; i++)
 			*out++ = &p->frames[i];
 	}
 	return 0;
 }
 
-static struct stack *stack_build(struct stack_read *r, const struct stack_site *site)
+/* Whether there is room for so many frames more, which is then taken. */
+static bool frames_take(struct stack_limits *l, uint64_t frames)
+{
+	uint64_t most = FRAMES_FREE + FRAMES_RATIO * l->payload_bytes;
+	uint64_t bytes = frames * sizeof(struct frame *);
+
+	if (most > l->frame_bytes_most)
+		most = l->frame_bytes_most;
+	if (bytes > most || l->frame_bytes > most - bytes)
+		return false;
+	l->frame_bytes += bytes;
+	return true;
+}
+
+static uint64_t short_frames(const struct stack_read *r, uint32_t leaf)
+{
+	uint32_t depth = r->node[leaf].depth;
+
+	return depth < SHORT_PLACES ? depth : SHORT_PLACES;
+}
+
+static struct stack *stack_build(
+	struct stack_read *r, const struct stack_site *site, struct stack_limits *limits)
 {
 	uint64_t n = frames_of(r, site->leaf);
 	struct stack *s;
 	const struct frame **frames;
+	bool whole;
 
 	/* Names with more inlined frames than any compiler makes are not from us. */
 	if (n > FRAMES_MAX)
 		return NULL;
+	whole = frames_take(limits, n);
+	if (!whole)
+		n = short_frames(r, site->leaf);
 	s = arena_alloc(&r->arena, sizeof(*s) + n * sizeof(struct frame *));
 	if (!s)
 		return NULL;
 	frames = (const struct frame **)(s + 1);
-	if (frames_fill(r, site->leaf, frames) != 0)
+	if (frames_fill(r, site->leaf, n, whole, frames) != 0)
 		return NULL;
 	*s = (struct stack){ .shared = frames,
 		.nframes = (uint32_t)n,
-		.truncated = (site->flags & STACK_MISSING_OUTER) != 0,
+		.truncated = !whole || (site->flags & STACK_MISSING_OUTER) != 0,
 		.ancestor = (site->flags & STACK_MISSING_INNER) != 0,
 		.resolved = true };
 	s->title = title_of(s);
@@ -351,14 +389,15 @@ static enum snap_kind kind_of(uint8_t flags)
 	return kind <= SNAP_POOL ? (enum snap_kind)kind : SNAP_HEAP;
 }
 
-bool stack_read_get(struct stack_read *r, uint32_t id, struct snap_site *out)
+bool stack_read_get(
+	struct stack_read *r, uint32_t id, struct stack_limits *limits, struct snap_site *out)
 {
 	struct stack_site *site = id < r->sites ? &r->site[id] : NULL;
 
 	if (!site || site->leaf == 0)
 		return false;
 	if (!site->stack)
-		site->stack = stack_build(r, site);
+		site->stack = stack_build(r, site, limits);
 	out->stack = site->stack;
 	out->alloc_function = site->alloc_function;
 	out->kind = kind_of(site->flags);

@@ -23,17 +23,22 @@ struct stack_read {
 	uint32_t sites;
 };
 
-/* What all streams of a file may still add, as a small file may name very many of them. */
+/* For all streams of a file: a small one may name very many modules, and repeat the frames of a
+ * long call stack in very many sites. */
 struct stack_limits {
-	uint64_t modules;
+	uint64_t modules; /* that may still be read */
+	uint64_t payload_bytes; /* of call stacks, read so far */
+	uint64_t frame_bytes,
+		frame_bytes_most; /* of the frame arrays built so far, and the limit */
 };
 
 /* Read a raw payload. 0, -EBADMSG, -ENOMEM: what came before stays valid. */
 int stack_read_sites(struct stack_read *r, const struct bytes *raw, struct stack_limits *most);
 int stack_read_names(struct stack_read *r, const struct bytes *raw);
-/* Fills in a site's stack, function and kind, valid until stack_read_free. False: unknown, or no
- * memory. */
-bool stack_read_get(struct stack_read *r, uint32_t id, struct snap_site *out);
+/* Fills in a site's stack, function and kind, valid until stack_read_free. Beyond the limits, a
+ * stack has only its innermost frames and is marked truncated. False: unknown, or no memory. */
+bool stack_read_get(
+	struct stack_read *r, uint32_t id, struct stack_limits *limits, struct snap_site *out);
 void stack_read_free(struct stack_read *r);
 
 #endif

@@ -195,12 +195,109 @@ TEST(modules_are_bounded_by_the_file)
 	file_close(r, s);
 }
 
+/* ---- call stacks ---- */
+
+/* Appends `count` sites with the ids from 0; each has the leaf after that of the one before, or all
+ * have the same. The first one has `leaf`. */
+static void sites_put(struct bytes *raw, uint32_t count, uint32_t leaf, bool leaves)
+{
+	bytes_number(raw, count);
+	for (uint32_t i = 0; i < count; i++) {
+		bytes_change(raw, i > 0);
+		bytes_number(raw, 0);
+		bytes_change(raw, i == 0 ? leaf : leaves);
+		bytes_number(raw, 0);
+	}
+}
+
+/* No texts, one module and one place. */
+static void place_put(struct bytes *raw)
+{
+	static const uint8_t place[] = { 0, 1, 0, 0, 1, 1, 0x10, 0, 0 };
+
+	bytes_add(raw, place, sizeof(place));
+}
+
+/* Names that make the place `count` frames, of which the last one has the address. */
+static void names_put(struct bytes *raw, uint32_t count)
+{
+	static const uint8_t one_place[] = { 0, 1, 1 };
+
+	bytes_add(raw, one_place, sizeof(one_place));
+	bytes_number(raw, count);
+	zeros(raw, 5 * (size_t)count);
+}
+
+TEST(very_long_stacks_of_many_sites_become_short)
+{
+	enum { SITES = 1000, FRAMES = 65535 };
+	static const uint8_t one_node[] = { 1, 0, 1 };
+	struct bytes file, raw = { 0 };
+	struct recording *r;
+	struct snapshot *s;
+	long before;
+
+	file_begin(&file);
+	place_put(&raw);
+	bytes_add(&raw, one_node, sizeof(one_node));
+	sites_put(&raw, SITES, 1, false);
+	block_add(&file, BLOCK_STACKS, &raw);
+	names_put(&raw, FRAMES);
+	block_add(&file, BLOCK_NAMES, &raw);
+	bytes_free(&raw);
+	file_end(&file, SITES);
+	before = peak_kb();
+	s = file_read(&r);
+	check_peak(before, 100 * MB);
+	CHECK_INT(s ? s->nsites : 0, SITES);
+	for (size_t i = 0, whole = 0; s && i < SITES; i++) {
+		const struct stack *k = s->sites[i].stack;
+
+		whole += k && k->nframes == FRAMES;
+		CHECK(k && k->truncated == (k->nframes != FRAMES));
+		CHECK(k && (k->nframes == FRAMES || k->nframes == 1));
+		CHECK(k && snapshot_frame(k, k->nframes - 1)->pc == 0x10);
+		CHECK(i > 0 || whole == 1);
+	}
+	file_close(r, s);
+}
+
+/* A recursion that is recorded 1,024 frames deep. */
+TEST(deep_stacks_of_many_sites_stay_whole)
+{
+	enum { SITES = 10000, DEPTH = 1023 };
+	struct bytes file, raw = { 0 };
+	struct recording *r;
+	struct snapshot *s;
+
+	file_begin(&file);
+	place_put(&raw);
+	bytes_number(&raw, DEPTH + SITES);
+	for (uint32_t i = 0; i < DEPTH + SITES; i++) {
+		bytes_number(&raw, i == 0 ? 0 : i < DEPTH ? 1 : i - DEPTH + 1);
+		bytes_number(&raw, 1);
+	}
+	sites_put(&raw, SITES, DEPTH + 1, true);
+	block_add(&file, BLOCK_STACKS, &raw);
+	bytes_free(&raw);
+	file_end(&file, SITES);
+	s = file_read(&r);
+	CHECK_INT(s ? s->nsites : 0, SITES);
+	for (size_t i = 0; s && i < SITES; i++) {
+		CHECK_INT(s->sites[i].stack->nframes, DEPTH + 1);
+		CHECK(!s->sites[i].stack->truncated);
+	}
+	file_close(r, s);
+}
+
 int main(void)
 {
 	folder_make();
 	RUN(empty_texts_take_a_pointer_each);
 	RUN(modules_are_bounded_by_the_file);
 	RUN(long_payloads_are_bounded_by_the_file);
+	RUN(deep_stacks_of_many_sites_stay_whole);
+	RUN(very_long_stacks_of_many_sites_become_short);
 	folder_remove();
 	return check_end();
 }
