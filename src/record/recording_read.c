@@ -21,10 +21,10 @@
 /*
  * Limits of all payloads that come once, of modules and of call stacks, so that a small file cannot
  * exhaust the memory. Stacks and names of ordinary programs take 2 to 4 times the bytes of the
- * file; those of a recursion 200 times, a million of them 9 MB.
+ * file; those of a recursion, up to 200 times.
  */
 #define UNPACK_FREE  ((uint64_t)32 << 20)
-#define UNPACK_RATIO 64u
+#define UNPACK_RATIO 256u
 #define MODULES_FREE (1u << 20)
 #define FRAMES_FREE  ((uint64_t)1 << 30) /* bytes of the frame arrays of call stacks */
 
