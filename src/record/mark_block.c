@@ -9,8 +9,6 @@
 #include "src/record/state.h"
 #include "src/util/array.h"
 
-#define RENAMES 64u /* of the latest marks, names are compared each tick */
-
 struct mark_written {
 	unsigned number;
 	char name[SNAP_MARK_NAME];
@@ -54,14 +52,6 @@ static int mark_write(uint32_t stream, const struct snap_mark *m, bool sites, st
 	return rc ? rc : out->failed ? -ENOMEM : 0;
 }
 
-static struct mark_written *written_find(struct mark_writer *w, unsigned number)
-{
-	for (size_t i = w->count; i-- > 0 && w->marks[i].number >= number;)
-		if (w->marks[i].number == number)
-			return &w->marks[i];
-	return NULL;
-}
-
 static int mark_new(
 	struct mark_writer *w, uint32_t stream, const struct snap_mark *m, struct bytes *out)
 {
@@ -86,24 +76,36 @@ static const struct snap_mark *mark_next(const struct mark_writer *w, const stru
 	return found;
 }
 
-int mark_writer_add(
+/* Both lists ascend by number; some marks may be in one only. */
+static int renamed_write(
 	struct mark_writer *w, uint32_t stream, const struct snap_mark *last, struct bytes *out)
 {
-	const struct snap_mark *m;
-	struct mark_written *was;
-	unsigned count = 0;
+	size_t i = w->count;
 	int rc = 0;
 
-	while (rc == 0 && (m = mark_next(w, last)) != NULL)
-		rc = mark_new(w, stream, m, out);
-	for (m = last; rc == 0 && m && count < RENAMES; m = m->before, count++) {
-		was = written_find(w, m->number);
-		if (!was || strcmp(was->name, m->name) == 0)
+	for (const struct snap_mark *m = last; rc == 0 && m && i > 0; m = m->before) {
+		struct mark_written *was;
+
+		while (i > 0 && w->marks[i - 1].number > m->number)
+			i--;
+		was = i > 0 ? &w->marks[i - 1] : NULL;
+		if (!was || was->number != m->number || strcmp(was->name, m->name) == 0)
 			continue;
 		memcpy(was->name, m->name, sizeof(was->name));
 		rc = mark_write(stream, m, false, out);
 	}
 	return rc;
+}
+
+int mark_writer_add(
+	struct mark_writer *w, uint32_t stream, const struct snap_mark *last, struct bytes *out)
+{
+	const struct snap_mark *m;
+	int rc = 0;
+
+	while (rc == 0 && (m = mark_next(w, last)) != NULL)
+		rc = mark_new(w, stream, m, out);
+	return rc ? rc : renamed_write(w, stream, last, out);
 }
 
 void mark_writer_free(struct mark_writer *w)
