@@ -185,7 +185,8 @@ struct map_state {
 struct marks_state {
 	struct list list;
 	unsigned selected; /* number of a mark; 0: now */
-	unsigned naming; /* the one that the prompt asks a name for */
+	unsigned naming; /* the one that the prompt asks a name for, */
+	const void *naming_of; /* and whose it is (snapshot.owner) */
 };
 
 struct frees_state {

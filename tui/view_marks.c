@@ -288,6 +288,10 @@ static void name_accept(struct ui *ui, const char *text)
 {
 	if (!*text)
 		return;
+	if (ui->current->owner != ui->marks.naming_of) {
+		ui_message(ui, "not named: the program has called exec, which ends its marks");
+		return;
+	}
 	ui->source->mark_name(ui->source->ctx, ui->marks.naming, text);
 	refresh_now(ui);
 }
@@ -323,6 +327,7 @@ void view_marks_mark(struct ui *ui, int arg, int key)
 	if (!number)
 		return;
 	ui->marks.naming = number;
+	ui->marks.naming_of = ui->current->owner;
 	if (!ui->message[0])
 		ui_message(ui, "mark %u: SINCE is the growth since then; ` compares marks", number);
 	prompt_open(&ui->prompt,

@@ -169,6 +169,23 @@ TEST(exec_ends_the_marks_of_frozen_rows)
 	paper_close(&p);
 }
 
+/* Its first mark is not the one that the prompt asks a name for. */
+TEST(exec_ends_a_mark_that_is_being_named)
+{
+	static int images[2];
+
+	begin();
+	p.canned.image = &images[0];
+	seconds(1);
+	paper_keys(&p, "mwar");
+	p.canned.image = &images[1];
+	seconds(1);
+	paper_keys(&p, "m\r");
+	CHECK(sees("not named: the program has called exec"));
+	CHECK_STR(p.ui.current->moments->name, "");
+	paper_close(&p);
+}
+
 TEST(read_only_nothing_is_marked)
 {
 	begin();
@@ -220,6 +237,7 @@ int main(void)
 	RUN(the_selection_is_a_mark);
 	RUN(a_mark_set_while_the_rows_are_frozen_has_a_line);
 	RUN(exec_ends_the_marks_of_frozen_rows);
+	RUN(exec_ends_a_mark_that_is_being_named);
 	RUN(read_only_nothing_is_marked);
 	RUN(where_nothing_runs_nothing_is_marked);
 	RUN(a_single_moment_has_no_marks_to_choose_from);
