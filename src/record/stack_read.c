@@ -40,10 +40,10 @@ struct stack_node {
 };
 
 struct stack_site {
-	uint32_t leaf; /* 0: this site has no stack */
-	uint8_t flags;
-	const char *alloc_function;
+	uint32_t leaf;
+	uint32_t alloc_function; /* number of its text; 0: malloc */
 	struct stack *stack; /* in the arena; NULL: not built yet */
+	uint8_t flags;
 };
 
 /* ---- reading the tables ---- */
@@ -163,20 +163,20 @@ static int nodes_read(struct stack_read *r, struct bytes_cursor *c)
 	return 0;
 }
 
-static int site_room(struct stack_read *r, uint32_t id)
+/* The first one of an id stays: it may be in use. 0 or -ENOMEM. */
+static int site_add(struct stack_read *r, uint32_t id, const struct stack_site *site)
 {
-	uint32_t room = r->sites ? r->sites : 256;
-	struct stack_site *sites;
+	uint32_t *at = number_table_reach(&r->positions, id);
+	struct stack_site *sites =
+		at ? array_grow(r->site, r->sites, &r->site_room, sizeof(*sites)) : NULL;
 
-	if (id < r->sites)
-		return 0;
-	while (room <= id)
-		room *= 2;
-	sites = array_extend(r->site, r->sites, room, sizeof(*sites));
 	if (!sites)
 		return -ENOMEM;
 	r->site = sites;
-	r->sites = room;
+	if (*at)
+		return 0;
+	sites[r->sites++] = *site;
+	*at = (uint32_t)r->sites;
 	return 0;
 }
 
@@ -185,22 +185,17 @@ static int sites_read(struct stack_read *r, struct bytes_cursor *c)
 	uint64_t n = count_read(c), id = 0, leaf = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		const char *function;
-		uint8_t flags;
+		struct stack_site site = { 0 };
 
 		id += bytes_read_change(c);
-		function = text_read(r, c, "malloc");
+		site.alloc_function = (uint32_t)bytes_read_below(c, r->texts);
 		leaf += bytes_read_change(c);
-		flags = (uint8_t)bytes_read(c);
+		site.leaf = (uint32_t)leaf;
+		site.flags = (uint8_t)bytes_read(c);
 		if (c->bad || id >= STATE_SITES_MAX || leaf == 0 || leaf > r->nodes)
 			return -EBADMSG;
-		if (site_room(r, (uint32_t)id) != 0)
+		if (site_add(r, (uint32_t)id, &site) != 0)
 			return -ENOMEM;
-		/* The first one stays: it may be in use. */
-		if (r->site[id].leaf == 0)
-			r->site[id] = (struct stack_site){
-				.leaf = (uint32_t)leaf, .flags = flags, .alloc_function = function
-			};
 	}
 	return c->at == c->end ? 0 : -EBADMSG;
 }
@@ -392,14 +387,15 @@ static enum snap_kind kind_of(uint8_t flags)
 bool stack_read_get(
 	struct stack_read *r, uint32_t id, struct stack_limits *limits, struct snap_site *out)
 {
-	struct stack_site *site = id < r->sites ? &r->site[id] : NULL;
+	uint32_t at = number_table_get(&r->positions, id);
+	struct stack_site *site = at ? &r->site[at - 1] : NULL;
 
-	if (!site || site->leaf == 0)
+	if (!site)
 		return false;
 	if (!site->stack)
 		site->stack = stack_build(r, site, limits);
 	out->stack = site->stack;
-	out->alloc_function = site->alloc_function;
+	out->alloc_function = site->alloc_function ? r->text[site->alloc_function] : "malloc";
 	out->kind = kind_of(site->flags);
 	return site->stack != NULL;
 }
@@ -412,5 +408,6 @@ void stack_read_free(struct stack_read *r)
 	free(r->place);
 	free(r->node);
 	free(r->site);
+	number_table_free(&r->positions);
 	*r = (struct stack_read){ 0 };
 }

@@ -8,6 +8,7 @@
 
 #include "src/model/snapshot.h"
 #include "src/record/arena.h"
+#include "src/record/number_table.h"
 #include "src/util/bytes.h"
 
 /* All zeros: empty. Arrays are numbered as in the file, from 1. */
@@ -19,8 +20,9 @@ struct stack_read {
 	struct stack_node *node;
 	size_t texts, modules, places, nodes;
 	size_t text_room, module_room, place_room, node_room;
-	struct stack_site *site; /* by id */
-	uint32_t sites;
+	struct stack_site *site; /* in the order of the file */
+	struct number_table positions; /* of sites by id, from 1 */
+	size_t sites, site_room;
 };
 
 /* For all streams of a file: a small one may name very many modules, and repeat the frames of a

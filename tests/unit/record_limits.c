@@ -40,7 +40,7 @@ static void zeros(struct bytes *b, size_t n)
 
 /* Packs and appends a payload, which becomes empty. A skippable frame makes it as long as if zstd
  * had gained no more than it gains of text. */
-static void block_add(struct bytes *file, enum block_kind kind, struct bytes *raw)
+static void block_add(struct bytes *file, enum block_kind kind, uint32_t stream, struct bytes *raw)
 {
 	uint32_t pad = (uint32_t)(raw->len / 2000 + 16), head[2] = { htole32(0x184d2a50) };
 	struct bytes packed = { 0 };
@@ -52,21 +52,26 @@ static void block_add(struct bytes *file, enum block_kind kind, struct bytes *ra
 		bytes_add(&packed, head, sizeof(head));
 		zeros(&packed, pad);
 	}
-	block_put(file, kind, 0, NULL, packed.data, packed.len);
+	block_put(file, kind, stream, NULL, packed.data, packed.len);
 	bytes_free(&packed);
 	raw->len = 0;
 }
 
-static void file_begin(struct bytes *file)
+static void stream_put(struct bytes *file, uint32_t stream)
 {
 	struct snapshot s = { .pid = 1, .command = "x", .exe = "x" };
 	struct bytes who = { 0 };
 
+	image_identity_put(&who, &s);
+	block_put(file, BLOCK_STREAM, stream, NULL, who.data, who.len);
+	bytes_free(&who);
+}
+
+static void file_begin(struct bytes *file)
+{
 	*file = (struct bytes){ 0 };
 	recording_put_magic(file, "1");
-	image_identity_put(&who, &s);
-	block_put(file, BLOCK_STREAM, 0, NULL, who.data, who.len);
-	bytes_free(&who);
+	stream_put(file, 0);
 }
 
 /* Ends with a tick of sites with the ids from 0, and saves the file. */
@@ -128,7 +133,7 @@ TEST(empty_texts_take_a_pointer_each)
 	bytes_number(&raw, count);
 	zeros(&raw, count);
 	one_stack(&raw);
-	block_add(&file, BLOCK_STACKS, &raw);
+	block_add(&file, BLOCK_STACKS, 0, &raw);
 	bytes_free(&raw);
 	file_end(&file, 1);
 	before = peak_kb();
@@ -155,7 +160,7 @@ TEST(long_payloads_are_bounded_by_the_file)
 		for (unsigned k = 0; k < TEXTS; k++)
 			bytes_add_text(&raw, text);
 		one_stack(&raw);
-		block_add(&file, BLOCK_STACKS, &raw);
+		block_add(&file, BLOCK_STACKS, 0, &raw);
 	}
 	bytes_free(&raw);
 	free(text);
@@ -180,11 +185,11 @@ TEST(modules_are_bounded_by_the_file)
 	file_begin(&file);
 	zeros(&raw, 1);
 	one_stack(&raw);
-	block_add(&file, BLOCK_STACKS, &raw);
+	block_add(&file, BLOCK_STACKS, 0, &raw);
 	zeros(&raw, 1);
 	bytes_number(&raw, count);
 	zeros(&raw, 2 * count + 3);
-	block_add(&file, BLOCK_STACKS, &raw);
+	block_add(&file, BLOCK_STACKS, 0, &raw);
 	bytes_free(&raw);
 	file_end(&file, 1);
 	before = peak_kb();
@@ -197,17 +202,22 @@ TEST(modules_are_bounded_by_the_file)
 
 /* ---- call stacks ---- */
 
+/* Appends a site, whose id and leaf are so much more than those of the one before. */
+static void site_put(struct bytes *raw, uint32_t id, uint32_t leaf)
+{
+	bytes_change(raw, id);
+	bytes_number(raw, 0);
+	bytes_change(raw, leaf);
+	bytes_number(raw, 0);
+}
+
 /* Appends `count` sites with the ids from 0; each has the leaf after that of the one before, or all
  * have the same. The first one has `leaf`. */
 static void sites_put(struct bytes *raw, uint32_t count, uint32_t leaf, bool leaves)
 {
 	bytes_number(raw, count);
-	for (uint32_t i = 0; i < count; i++) {
-		bytes_change(raw, i > 0);
-		bytes_number(raw, 0);
-		bytes_change(raw, i == 0 ? leaf : leaves);
-		bytes_number(raw, 0);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		site_put(raw, i > 0, i == 0 ? leaf : leaves);
 }
 
 /* No texts, one module and one place. */
@@ -241,9 +251,9 @@ TEST(very_long_stacks_of_many_sites_become_short)
 	place_put(&raw);
 	bytes_add(&raw, one_node, sizeof(one_node));
 	sites_put(&raw, SITES, 1, false);
-	block_add(&file, BLOCK_STACKS, &raw);
+	block_add(&file, BLOCK_STACKS, 0, &raw);
 	names_put(&raw, FRAMES);
-	block_add(&file, BLOCK_NAMES, &raw);
+	block_add(&file, BLOCK_NAMES, 0, &raw);
 	bytes_free(&raw);
 	file_end(&file, SITES);
 	before = peak_kb();
@@ -278,7 +288,7 @@ TEST(deep_stacks_of_many_sites_stay_whole)
 		bytes_number(&raw, 1);
 	}
 	sites_put(&raw, SITES, DEPTH + 1, true);
-	block_add(&file, BLOCK_STACKS, &raw);
+	block_add(&file, BLOCK_STACKS, 0, &raw);
 	bytes_free(&raw);
 	file_end(&file, SITES);
 	s = file_read(&r);
@@ -290,9 +300,37 @@ TEST(deep_stacks_of_many_sites_stay_whole)
 	file_close(r, s);
 }
 
+/* Each process image has two sites, with ids far apart. */
+TEST(ids_far_apart_take_little)
+{
+	enum { STREAMS = 20 };
+	static const uint8_t one_node[] = { 1, 0, 1, 2 };
+	struct bytes file, raw = { 0 };
+	struct recording *r;
+	struct snapshot *s;
+	long before;
+
+	file_begin(&file);
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		stream_put(&file, i);
+		place_put(&raw);
+		bytes_add(&raw, one_node, sizeof(one_node));
+		site_put(&raw, STATE_SITES_MAX / 2 - 1, 1);
+		site_put(&raw, STATE_SITES_MAX / 2, 0);
+		block_add(&file, BLOCK_STACKS, i, &raw);
+	}
+	bytes_free(&raw);
+	file_end(&file, 0);
+	before = peak_kb();
+	s = file_read(&r);
+	check_peak(before, 16 * MB);
+	file_close(r, s);
+}
+
 int main(void)
 {
 	folder_make();
+	RUN(ids_far_apart_take_little);
 	RUN(empty_texts_take_a_pointer_each);
 	RUN(modules_are_bounded_by_the_file);
 	RUN(long_payloads_are_bounded_by_the_file);
