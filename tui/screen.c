@@ -192,7 +192,7 @@ static bool mouse_moments(struct ui *ui, enum screen_mouse what, int y, int x)
 		return what == SCREEN_DRAG || what == SCREEN_RELEASE;
 	if (what == SCREEN_RELEASE || (what == SCREEN_DRAG && !drags))
 		return true;
-	ui->message[0] = 0;
+	ui_message_end(ui);
 	if (what == SCREEN_WHEEL_UP || what == SCREEN_WHEEL_DOWN)
 		moments_step(ui, what == SCREEN_WHEEL_UP ? -1 : 1, 0);
 	else
@@ -208,7 +208,7 @@ void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
 		return;
 	if (mouse_moments(ui, what, y, x))
 		return;
-	ui->message[0] = 0;
+	ui_message_end(ui);
 	if (what == SCREEN_WHEEL_UP || what == SCREEN_WHEEL_DOWN) {
 		ui_move(ui, what == SCREEN_WHEEL_UP ? LIST_WHEEL_UP : LIST_WHEEL_DOWN);
 	} else if (what != SCREEN_CLICK) {
@@ -356,7 +356,7 @@ static void draw_message(struct ui *ui)
 static void message_expire(struct ui *ui)
 {
 	if (ui->message[0] && ui_now_ns(ui) - ui->message_ns > MESSAGE_NS)
-		ui->message[0] = 0;
+		ui_message_end(ui);
 }
 
 /* A question takes the message line, so a message takes that of the hints or, on small screens, the
@@ -387,7 +387,6 @@ static void draw_keys(struct ui *ui)
 {
 	unsigned width = (unsigned)ui->layout.width;
 
-	message_expire(ui);
 	if (view_output_types(ui)) {
 		draw_text(ui->layout.y[ROW_HINT], 1, width - 2, STYLE_KEY,
 			"Ctrl-] takes the keyboard back; twice: sends Ctrl-] to the program");
@@ -421,6 +420,7 @@ void screen_draw(struct ui *ui)
 	const struct tui_missing *missing = ui_front_missing(ui);
 	const char *refusal = moment_words_refusal(ui);
 
+	message_expire(ui);
 	view_output_resize(ui);
 	lay_out(ui);
 	time_strip_update(ui);

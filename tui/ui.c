@@ -95,10 +95,19 @@ const struct tui_missing *ui_front_missing(const struct ui *ui)
 	return ui->depth == 1 ? ui_missing(ui, ui->stack[0]) : NULL;
 }
 
+void ui_message_end(struct ui *ui)
+{
+	ui->message[0] = 0;
+	ui->leaving = ui->detaching = false;
+	if (ui->pending == 'K')
+		ui->pending = 0;
+}
+
 void ui_message(struct ui *ui, const char *fmt, ...)
 {
 	va_list ap;
 
+	ui_message_end(ui);
 	va_start(ap, fmt);
 	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
 	va_end(ap);

@@ -399,6 +399,7 @@ struct ui {
 	char message[UI_MESSAGE_MAX];
 	uint64_t message_ns;
 	int pending; /* first key of a pair (g g), or 0 */
+	/* Questions that the message asks (ui_message_end): */
 	bool leaving; /* the next `q` quits */
 	bool detaching; /* the next `D` detaches */
 	/* Requests to the loop. */
@@ -442,6 +443,9 @@ const struct tui_missing *ui_missing(const struct ui *ui, enum view_id tab);
 const struct tui_missing *ui_front_missing(const struct ui *ui);
 /* One line for the user, in the message line until the next key or some seconds have passed. */
 void ui_message(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Ends the message, and the question that it asks: from now on no key answers it. Another message
+ * does the same. */
+void ui_message_end(struct ui *ui);
 /* Moves the list of the view in front. */
 void ui_move(struct ui *ui, enum list_motion motion);
 /* Opens a view on top of the one in front, or goes back from it. It does not open if as many as

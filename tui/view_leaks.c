@@ -239,9 +239,9 @@ void view_leaks_kind(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX];
 
-	ui->pending = 'K';
 	leak_list_choices(ui, text, sizeof(text));
 	ui_message(ui, "%s", text);
+	ui->pending = 'K';
 }
 
 bool view_leaks_choose(struct ui *ui, int key)
