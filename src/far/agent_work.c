@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/util/clock.h"
+
 static int send(struct far_channel *line, enum far_type type, struct bytes *b)
 {
 	int rc = b->failed ? -ENOMEM : far_channel_send(line, type, b->data, b->len, -1);
@@ -20,6 +22,7 @@ static int say(struct far_agent_work *w, struct far_channel *line, const struct 
 	struct bytes b = { 0 };
 
 	w->said = *now;
+	w->said_ns = clock_monotonic_ns();
 	far_working_put(&b, now);
 	return send(line, FAR_WORKING, &b);
 }
@@ -55,6 +58,7 @@ static int begin(struct far_agent_work *w, struct far_channel *line, struct byte
 		return refuse(w, line, strerror(-rc));
 	w->runs = true;
 	w->said = (struct far_working){ .kind = w->kind, .number = w->number };
+	w->said_ns = clock_monotonic_ns();
 	return 0;
 }
 
@@ -105,7 +109,8 @@ int far_agent_work_report(struct far_agent_work *w, struct far_channel *line)
 		now.bytes = w->found->len;
 	}
 	if (now.state == w->said.state && now.phase == w->said.phase &&
-		now.read_bytes == w->said.read_bytes)
+		now.read_bytes == w->said.read_bytes &&
+		clock_monotonic_ns() < w->said_ns + FAR_ALIVE_NS)
 		return 0;
 	return say(w, line, &now);
 }

@@ -13,14 +13,16 @@ struct far_agent_work {
 	pid_t pid; /* and that; NULL and 0: none */
 	uint64_t number; /* of the last one that was asked for */
 	bool runs;
-	struct far_working said; /* last */
+	struct far_working said; /* last, */
+	uint64_t said_ns; /* and when: CLOCK_MONOTONIC */
 	const struct bytes *found; /* of that one; NULL: none */
 };
 
 /* What follows the kind in FAR_WORK, FAR_CANCEL and FAR_GET. 0, -EPROTO, or as far_channel_send. */
 int far_agent_work_take(
 	struct far_agent_work *w, struct far_channel *line, uint8_t type, struct bytes_cursor *c);
-/* Says what has changed, to be called often. 0, or as far_channel_send. */
+/* Says what has changed, and every FAR_ALIVE_NS that it works; to be called often. 0, or as
+ * far_channel_send. */
 int far_agent_work_report(struct far_agent_work *w, struct far_channel *line);
 
 #endif

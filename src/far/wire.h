@@ -8,7 +8,8 @@
  *
  *   agent -> desk   FAR_HELLO, once; then for each FAR_NEXT any number of FAR_LINES, one
  *                   FAR_PROCESS, and FAR_TICK, which ends them. FAR_PIECE answers FAR_FILE.
- *                   FAR_WORKING says how far work is, and FAR_FOUND answers FAR_GET.
+ *                   FAR_WORKING says how far work is, at least every FAR_ALIVE_NS, and FAR_FOUND
+ *                   answers FAR_GET.
  *                   FAR_PROCESSES answers FAR_LIST; FAR_HELLO, or FAR_ABSENT, FAR_OPEN.
  *                   FAR_END: a line for the user, the last frame
  *   desk -> agent   FAR_CLIENT, once: the protocol, the signature, and whether it scans the
@@ -36,7 +37,8 @@
 
 #define FAR_MAGIC	"heaptop\x1a"
 #define FAR_MAGIC_BYTES 8u
-#define FAR_PROTOCOL	6u
+#define FAR_PROTOCOL	7u
+#define FAR_ALIVE_NS	UINT64_C(1000000000) /* the longest time between two FAR_WORKING */
 #define FAR_FRAME_MAX	(1u << 20) /* bytes of a frame's data */
 #define FAR_TEXT_MAX	256u /* of a text */
 #define FAR_PIECE_MAX	(256u << 10) /* of a file */

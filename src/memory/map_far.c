@@ -2,11 +2,11 @@
 /* Maps on another machine (map_far.h). */
 #include "src/memory/map_far.h"
 
+#include <errno.h>
+
 #include "src/memory/map_bytes.h"
 #include "src/memory/map_texts.h"
 #include "src/util/clock.h"
-
-#define WAIT_MS 100 /* between looks at what has come */
 
 int map_far_begin(const struct far_order *f)
 {
@@ -35,7 +35,10 @@ bool map_far_take(const struct far_order *f, int timeout_ms, struct map **map)
 
 	if (rc == 0)
 		return false;
-	*map = rc > 0 ? answer_take(&answer) : map_texts_empty(MAP_TEXT_LOST);
+	if (rc > 0)
+		*map = answer_take(&answer);
+	else
+		*map = map_texts_empty(rc == -ETIMEDOUT ? MAP_TEXT_SILENT : MAP_TEXT_LOST);
 	return true;
 }
 
@@ -45,7 +48,7 @@ struct map *map_far_read(const struct far_order *f)
 
 	if (map_far_begin(f) != 0)
 		return map_texts_empty(MAP_TEXT_LOST);
-	while (!map_far_take(f, WAIT_MS, &m))
+	while (!map_far_take(f, FAR_ORDER_WAIT_MS, &m))
 		;
 	return m;
 }

@@ -12,6 +12,7 @@ const char *const map_texts[MAP_TEXTS] = {
 	[MAP_TEXT_MEMORY] = "out of memory for the process's memory map",
 	[MAP_TEXT_UNREADABLE] = "the process's memory map cannot be read",
 	[MAP_TEXT_LOST] = "no memory map: the connection to the other machine ended",
+	[MAP_TEXT_SILENT] = "no memory map: the other machine does not answer",
 	[MAP_TEXT_NO_ANSWER] = "no memory map: what the agent sent is none",
 	[MAP_TEXT_SAMPLED] =
 		"blocks are sampled: live is an estimate, and other includes free memory",

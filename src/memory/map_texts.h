@@ -14,6 +14,7 @@ enum map_text {
 	MAP_TEXT_MEMORY,
 	MAP_TEXT_UNREADABLE,
 	MAP_TEXT_LOST, /* the agent is */
+	MAP_TEXT_SILENT,
 	MAP_TEXT_NO_ANSWER,
 	/* Limits of its figures. */
 	MAP_TEXT_SAMPLED,

@@ -17,6 +17,7 @@
 #include "src/run/failure.h"
 #include "src/run/far_contents.h"
 #include "src/run/far_objects.h"
+#include "src/run/far_silence.h"
 #include "src/run/far_token.h"
 #include "src/run/signals.h"
 #include "src/util/clock.h"
@@ -52,6 +53,7 @@ struct far_run {
 	bool waits; /* nobody looks at a screen */
 	bool exits; /* the program is scanned for leaks at its end, if the agent has it wait */
 	struct far_contents contents;
+	struct far_silence silence;
 	/* A walk over live blocks, of one process at a time: who asked, and when. */
 	const struct far_run_order *walker;
 	uint64_t walker_ns;
@@ -125,10 +127,12 @@ static bool walk_claim(const struct far_run_order *w)
 static int order_begin(void *ctx, const struct bytes *request)
 {
 	const struct far_run_order *w = ctx;
+	struct far_run *f = w->view->run;
 
 	if (w->kind == FAR_WALKS && !walk_claim(w))
 		return -EBUSY;
-	return far_desk_order(w->view->run->desk, w->kind, w->view->number, request);
+	far_silence_begin(&f->silence, far_desk_heard_ns(f->desk), clock_monotonic_ns());
+	return far_desk_order(f->desk, w->kind, w->view->number, request);
 }
 
 static void order_cancel(void *ctx)
@@ -161,6 +165,23 @@ static int work_take(const struct far_run_order *w, int timeout_ms, struct far_w
 	return -EPIPE;
 }
 
+/* As work_take, and where nobody looks at a screen -ETIMEDOUT from an agent that is silent. */
+static int answer_take(const struct far_run_order *w, int timeout_ms, struct far_working *said,
+	struct bytes_cursor *answer, const char **why)
+{
+	struct far_run *f = w->view->run;
+	int rc = work_take(w, timeout_ms, said, answer, why);
+
+	if (rc != 0 || !f->waits ||
+		!far_silence_is_over(&f->silence, far_desk_heard_ns(f->desk), clock_monotonic_ns(),
+			signals_pending() != 0))
+		return rc;
+	snprintf(f->refused, sizeof(f->refused), "%s: no answer from %.64s", far_kind_none(w->kind),
+		far_desk_moment(f->desk, 0)->agent.host);
+	*why = f->refused;
+	return -ETIMEDOUT;
+}
+
 static int order_take(void *ctx, int timeout_ms, struct far_working *said,
 	struct bytes_cursor *answer, const char **why)
 {
@@ -169,11 +190,11 @@ static int order_take(void *ctx, int timeout_ms, struct far_working *said,
 	int rc;
 
 	if (w->kind != FAR_WALKS)
-		return work_take(w, timeout_ms, said, answer, why);
+		return answer_take(w, timeout_ms, said, answer, why);
 	*why = "another process's took its place";
 	if (f->walker != w)
 		return -ECANCELED;
-	rc = work_take(w, timeout_ms, said, answer, why);
+	rc = answer_take(w, timeout_ms, said, answer, why);
 	if (rc == 0 && f->waits && signals_pending())
 		rc = -EINTR;
 	f->walker = rc == 0 ? w : NULL;

@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "src/far/order.h"
 #include "src/scan/leak_summary.h"
 #include "src/model/suspects.h"
 #include "src/proc/proc.h"
@@ -167,7 +168,7 @@ void scan_control_await(struct scan_control *s)
 
 	while (s->job && !scan_job_ended(s->job)) {
 		p.fd = scan_job_fd(s->job);
-		(void)poll(&p, 1, -1);
+		(void)poll(&p, 1, FAR_ORDER_WAIT_MS); /* an agent may be silent */
 	}
 }
 

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define WAIT_MS 100 /* between checks for a request to cancel */
-
 int scan_far_begin(const struct far_order *f, const struct leak_scan_options *request)
 {
 	struct bytes b = { 0 };
@@ -55,7 +53,7 @@ void scan_far_run(
 		scan_outcome_fail(o, scan_far_why(rc));
 		return;
 	}
-	while (!scan_far_take(f, WAIT_MS, p, o)) {
+	while (!scan_far_take(f, FAR_ORDER_WAIT_MS, p, o)) {
 		if (p->cancelled && !cancelled)
 			f->cancel(f->ctx);
 		cancelled = p->cancelled;

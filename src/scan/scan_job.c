@@ -13,8 +13,6 @@
 #include "src/scan/scan_far.h"
 #include "src/util/thread.h"
 
-#define FAR_WAIT_MS 100 /* between looks at what another machine has sent */
-
 struct scan_job {
 	char *path; /* NULL: it is scanned on another machine, and no thread is needed */
 	struct leak_scan_options request;
@@ -153,7 +151,7 @@ struct leak_summary *scan_job_take(struct scan_job *j)
 	struct leak_summary *made;
 
 	while (j->request.far && !j->ended)
-		far_take(j, FAR_WAIT_MS);
+		far_take(j, FAR_ORDER_WAIT_MS);
 	job_wait(j->fd);
 	made = j->made;
 	j->made = NULL;

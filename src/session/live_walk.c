@@ -16,8 +16,6 @@
 #define SITE_TICKS  3u /* a view that shows a site asks each tick */
 #define LOOKED_NS   1000000000u /* a first tick so early means: watched from the start */
 #define FAILED_NS   UINT64_C(2000000000) /* from a walk that was refused to the next */
-#define WAIT_MS	    100 /* between looks at what has come */
-#define WAIT_NS	    UINT64_C(30000000000) /* at most, for one walk */
 
 /* ---- one walk ----------------------------------------------------------------------------- */
 
@@ -152,13 +150,13 @@ static void walk_ask(struct live_walk *v, const struct live_walk_of *of, const s
 }
 
 /* 1: the answer is there; 0: not yet; -errno. */
-static int answer_await(struct live_walk *v, const struct live_walk_of *of, struct live_answer *out)
+static int answer_await(const struct live_walk_of *of, struct live_answer *out)
 {
 	int rc;
 
 	do
-		rc = live_far_take(of->far, of->waits ? WAIT_MS : 0, out);
-	while (rc == 0 && of->waits && clock_monotonic_ns() < v->plan.made_ns + WAIT_NS);
+		rc = live_far_take(of->far, of->waits ? FAR_ORDER_WAIT_MS : 0, out);
+	while (rc == 0 && of->waits);
 	return rc;
 }
 
@@ -191,7 +189,7 @@ static void walk_there(struct live_walk *v, const struct live_walk_of *of, const
 {
 	struct live_plan *p = &v->plan;
 	struct live_answer answer;
-	int rc = answer_await(v, of, &answer);
+	int rc = answer_await(of, &answer);
 
 	if (rc == 0)
 		return;

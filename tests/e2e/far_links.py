@@ -6,11 +6,13 @@ line, and the screen goes on. SOAK=1: the slowest ones, too."""
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 
 from far_program import frame, heaptop, leaks
-from proving import HEAPTOP, ROOT, Skip, case, check, check_equal, need, run_cases, scratch
+from proving import (HEAPTOP, ROOT, Skip, case, check, check_equal, environment, kill_hard, need, run_cases, scratch,
+                     wait_for)
 from scanning import Waiting
 
 LINK = os.path.join(ROOT, "tests", "e2e", "link.py")
@@ -63,6 +65,38 @@ def ended():
         shown = played(":until main\n:save-display %s\n:until connection lost at\n" % now, *via("--cut-file", now), "-a", str(p.pid),
                           "--no-fetch")
         check("these are the last figures" in shown and "main" in shown, shown)
+
+
+def catches(pid, number):
+    """Whether the process has a handler of this signal."""
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        caught = next(line for line in f if line.startswith("SigCgt:"))
+    return int(caught.split()[1], 16) >> (number - 1) & 1 == 1
+
+
+@case("a report whose agent falls silent still ends by a signal, with what is known")
+def silent():
+    path = os.path.join(scratch, "silent.sock")
+    with leaks() as p:
+        agent = subprocess.Popen([HEAPTOP, "--no-config", "--serve", "unix:" + path, "-a", str(p.pid)], env=environment(),
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        desk = None
+        try:
+            check("serving on" in agent.stderr.readline(), "the agent")
+            desk = subprocess.Popen([HEAPTOP, "--no-config", "unix:" + path, "--report", "-d", "0.5", "--no-fetch", "--format",
+                                     "json"], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            wait_for(lambda: catches(desk.pid, signal.SIGTERM), "the desk to run")
+            agent.send_signal(signal.SIGSTOP)
+            os.waitpid(agent.pid, os.WUNTRACED)
+            desk.send_signal(signal.SIGTERM)
+            said = desk.communicate(timeout=100)[0]
+            check_equal(json.loads(said)["process"]["pid"], p.pid, "the report")
+        finally:
+            kill_hard(agent)
+            agent.stderr.close()
+            if desk:
+                kill_hard(desk)
+                desk.stdout.close()
 
 
 @case("what a desk that was killed has left in the cache goes at the next start; what another one copies stays")

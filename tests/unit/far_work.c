@@ -30,6 +30,14 @@ static void one_cancel(void *ctx)
 	cancelled++;
 }
 
+static bool endless_look(void *ctx, struct far_working *s, const struct bytes **out)
+{
+	(void)ctx;
+	(void)s;
+	(void)out;
+	return false;
+}
+
 static bool one_look(void *ctx, struct far_working *s, const struct bytes **out)
 {
 	(void)ctx;
@@ -39,6 +47,8 @@ static bool one_look(void *ctx, struct far_working *s, const struct bytes **out)
 }
 
 static const struct far_worker worker = { NULL, one_begin, one_cancel, one_look, one_cancel };
+
+static const struct far_worker endless = { NULL, one_begin, one_cancel, endless_look, one_cancel };
 
 static struct far_frame frame_await(struct far_channel *line)
 {
@@ -78,6 +88,14 @@ static void desk_take(struct far_desk_work *w, struct far_channel *line)
 	CHECK_INT(f.type, FAR_FOUND);
 	CHECK_INT(far_part_get(&c, &part), 0);
 	CHECK_INT(far_desk_work_part(w, line, &part, &c), 0);
+}
+
+static void lines_close(struct far_channel line[2])
+{
+	for (unsigned i = 0; i < 2; i++) {
+		close(line[i].in);
+		far_channel_free(&line[i]);
+	}
 }
 
 static void lines_open(struct far_channel line[2])
@@ -125,16 +143,37 @@ TEST(a_cancel_of_what_has_ended)
 	agent_take(&there, &line[1]);
 	CHECK_INT(cancelled, 2);
 	far_desk_work_free(&here);
-	for (unsigned i = 0; i < 2; i++) {
-		close(line[i].in);
-		far_channel_free(&line[i]);
-	}
+	lines_close(line);
 	read_close(s);
 	made_close(&made);
 }
 
+/* Else a desk would take it for one that is silent. */
+TEST(work_without_progress_is_still_reported)
+{
+	struct far_channel line[2];
+	struct far_agent_work there = { .kind = FAR_LEAKS, .worker = &endless, .runs = true };
+	const uint64_t before = clock_monotonic_ns();
+	struct far_working said;
+	struct far_frame f;
+	struct bytes_cursor c;
+
+	lines_open(line);
+	there.said.kind = there.kind;
+	there.said_ns = before - FAR_ALIVE_NS;
+	CHECK_INT(far_agent_work_report(&there, &line[1]), 0);
+	f = frame_await(&line[0]);
+	c = (struct bytes_cursor){ f.data, f.data + f.len, false };
+	CHECK_INT(f.type, FAR_WORKING);
+	CHECK_INT(far_working_get(&c, &said), 0);
+	CHECK_INT(said.state, FAR_WORK_RUNS);
+	CHECK(there.said_ns >= before);
+	lines_close(line);
+}
+
 int main(void)
 {
+	RUN(work_without_progress_is_still_reported);
 	RUN(a_cancel_of_what_has_ended);
 	return check_end();
 }

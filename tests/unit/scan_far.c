@@ -11,6 +11,8 @@
 #include "src/scan/scan_job.h"
 #include "tests/check.h"
 
+#define TEST_SECONDS 60 /* a test that waits for longer fails */
+
 static struct there {
 	struct far_order far;
 	unsigned begun, cancelled, taken;
@@ -181,6 +183,26 @@ TEST(the_screen_shows_progress_and_takes_the_outcome)
 	there_end();
 }
 
+/* Nothing comes over the link that would wake us. */
+TEST(an_agent_that_falls_silent)
+{
+	const struct leak_scan_options r = request();
+	struct scan_control *c;
+	char byte;
+
+	there_make("", -ETIMEDOUT, 1);
+	CHECK_INT(read(there.pipe[0], &byte, 1), 1);
+	c = scan_control_new("/nowhere", &r, NULL);
+	CHECK_INT(scan_control_start(c), 0);
+	alarm(TEST_SECONDS);
+	scan_control_await(c);
+	alarm(0);
+	CHECK(scan_control_collect(c));
+	CHECK_STR(scan_control_state(c)->failed, "no leak scan: the connection ended");
+	scan_control_free(c);
+	there_end();
+}
+
 TEST(a_scan_that_the_program_asks_for_follows_the_running_one)
 {
 	const struct leak_scan_options r = request();
@@ -250,6 +272,7 @@ int main(void)
 	RUN(a_scan_at_the_end_is_asked_for_as_one);
 	RUN(a_report_that_is_cancelled_cancels_it_there);
 	RUN(the_screen_shows_progress_and_takes_the_outcome);
+	RUN(an_agent_that_falls_silent);
 	RUN(a_scan_that_the_program_asks_for_follows_the_running_one);
 	RUN(cancelling_cancels_the_one_that_was_to_follow);
 	RUN(the_screen_cancels_and_leaves);
