@@ -21,7 +21,10 @@ static void flow_put(struct flow *f, enum draw_style style, const char *text)
 	int cells = (int)text_cells(text);
 
 	if (f->x > 1 && f->x + cells > f->width - 1) {
-		f->taken++;
+		if (f->taken++ == f->lines) /* a part of the sum without room */
+			draw_text(f->y + f->lines - 1,
+				f->x < f->width - 2 ? f->x + 1 : f->width - 1, 1, STYLE_DIM,
+				draw_glyph(GLYPH_ELLIPSIS_1));
 		f->x = 7;
 	}
 	if (f->taken <= f->lines)
@@ -72,13 +75,14 @@ static int account_put(const struct ui *ui, int y, int lines, bool sums)
 	return f.taken;
 }
 
-int map_account_lines(const struct ui *ui)
+int map_account_lines(const struct ui *ui, int most)
 {
 	bool known = ui->map.map && ui->map.map->account.known;
+	int lines = known ? account_put(ui, 0, 0, false) : 2;
 
 	if (ui->layout.width >= ONE_LINE)
 		return 1;
-	return known && account_put(ui, 0, 0, false) == 3 ? 3 : 2;
+	return lines < 2 ? 2 : lines < most ? lines : most;
 }
 
 void map_account_draw(const struct ui *ui, int y, int lines)

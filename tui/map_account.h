@@ -6,9 +6,11 @@
 
 #include "tui/ui.h"
 
-/* Lines that it takes; mostly the same for all figures, so that the rows below do not jump. */
-int map_account_lines(const struct ui *ui);
-/* Draws it in `lines` lines from `y` on; the map's account must be known. */
+/* Lines that it takes, 2 to `most`; mostly the same for all figures, so that the rows below do not
+ * jump. */
+int map_account_lines(const struct ui *ui, int most);
+/* Draws it in `lines` lines from `y` on, with an ellipsis at their end if there is more; the map's
+ * account must be known. */
 void map_account_draw(const struct ui *ui, int y, int lines);
 
 #endif

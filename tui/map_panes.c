@@ -40,7 +40,7 @@ void map_panes_make(struct map_panes *p, const struct ui *ui)
 	int rows = ui->map.map ? (int)ui->map.map->rows : 1;
 
 	*p = (struct map_panes){ .account_y = y, .classes_x = -1 };
-	p->account = left >= 6 ? map_account_lines(ui) : 1;
+	p->account = left >= 6 ? map_account_lines(ui, left / 3) : 1;
 	left -= p->account + 1;
 	p->rows_y = y + p->account + 1;
 	p->rows = left < 8 ? clamp(rows, 0, left) : clamp(rows, 1, clamp(left / 4, 3, 12));

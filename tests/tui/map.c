@@ -45,6 +45,38 @@ TEST(panes_are_inside_at_every_size)
 	paper_close(&p);
 }
 
+/* The lines of the sum hold all of its parts, or end with an ellipsis. */
+static bool sum_is_told(bool *whole)
+{
+	struct map_panes panes;
+	char lines[2048] = "";
+
+	map_panes_make(&panes, &p.ui);
+	for (int i = 0; i < panes.account; i++)
+		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines), "%s\n",
+			paper_line(&p, panes.account_y + i));
+	*whole = true;
+	for (unsigned i = 0; i < MAP_PARTS; i++)
+		if (p.ui.map.map->account.part[i] && !strstr(lines, map_part_name(i)))
+			*whole = false;
+	return *whole || strstr(lines, "…") != NULL;
+}
+
+TEST(the_sum_is_whole_or_says_that_it_is_not)
+{
+	bool whole;
+
+	begin(30, 100);
+	for (int h = LAYOUT_MIN_HEIGHT; h <= 40; h += 4)
+		for (int w = LAYOUT_MIN_WIDTH; w <= 100; w += 5) {
+			screen_resize(&p.ui, h, w);
+			paper_draw(&p);
+			CHECK(sum_is_told(&whole));
+			CHECK(whole || h < 24);
+		}
+	paper_close(&p);
+}
+
 TEST(rss_is_the_sum_of_its_parts)
 {
 	const struct map_account *a;
@@ -413,6 +445,7 @@ TEST(steady_frames_are_small)
 int main(void)
 {
 	RUN(panes_are_inside_at_every_size);
+	RUN(the_sum_is_whole_or_says_that_it_is_not);
 	RUN(rss_is_the_sum_of_its_parts);
 	RUN(names_keep_their_ends);
 	RUN(how_old_it_is_is_said);
