@@ -316,6 +316,10 @@ void action_neighbour(struct ui *ui, int step, int key)
 {
 	size_t before;
 
+	if (ui->group.by != GROUP_STACK && !ui->group.is_inside) {
+		ui_message(ui, "the rows of Sites are groups: there is no next site");
+		return;
+	}
 	view_sites_select(ui, ui->detail.site);
 	before = ui->sites.list.cursor;
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);

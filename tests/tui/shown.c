@@ -143,6 +143,20 @@ TEST(a_group_is_followed_held_and_found)
 	paper_close(&p);
 }
 
+/* A site that another view opened has no neighbours among the groups. */
+TEST(the_next_of_a_site_is_no_group)
+{
+	begin(30, 120);
+	paper_keys(&p, "gf");
+	p.ui.detail.site = 17;
+	ui_push(&p.ui, VIEW_DETAIL);
+	paper_keys(&p, "]");
+	paper_draw(&p);
+	CHECK_INT(p.ui.detail.site, 17);
+	CHECK(paper_find(&p, "the rows of Sites are groups: there is no next site") >= 0);
+	paper_close(&p);
+}
+
 TEST(a_group_opens)
 {
 	begin(30, 120);
@@ -342,6 +356,7 @@ int main(void)
 	RUN(ages_are_asked_for_by_who_looks_at_them);
 	RUN(g_asks_and_sums_up);
 	RUN(a_group_is_followed_held_and_found);
+	RUN(the_next_of_a_site_is_no_group);
 	RUN(a_group_opens);
 	RUN(an_empty_group_says_that_it_is);
 	RUN(groups_are_filtered_frozen_and_saved);
