@@ -61,6 +61,8 @@ struct tui_source {
 	 */
 	size_t (*output_lines)(void *ctx);
 	void (*output_line)(void *ctx, size_t i, struct term_line *out);
+	/* How many older ones are no longer kept. NULL: all are. */
+	uint64_t (*output_dropped)(void *ctx);
 	/* The program's terminal has this size now. May be NULL. */
 	void (*output_resize)(void *ctx, int rows, int cols);
 	/* Where its cursor is: a line, perhaps beyond the last, and a cell. False: it is hidden.

@@ -237,6 +237,7 @@ struct events_state {
 struct output_state {
 	struct list list;
 	bool follow; /* the list follows the end */
+	uint64_t dropped; /* lines that are no longer kept, when the list was made */
 	unsigned shift;
 	int rows, cols; /* the size that the program got last */
 	bool typing; /* the program has the keyboard, while the view is in front */

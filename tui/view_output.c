@@ -24,6 +24,19 @@ static const struct tui_missing *output_missing(const struct ui *ui)
 	return ui->source->output_lines ? NULL : &ui->source->no_output;
 }
 
+/* What is read stays where it is, until its own lines are no longer kept. */
+static void dropped_follow(struct ui *ui)
+{
+	struct output_state *st = &ui->output;
+	uint64_t dropped =
+		ui->source->output_dropped ? ui->source->output_dropped(ui->source->ctx) : 0;
+	size_t gone = dropped > st->dropped ? (size_t)(dropped - st->dropped) : 0;
+
+	st->list.top -= gone < st->list.top ? gone : st->list.top;
+	st->list.cursor -= gone < st->list.cursor ? gone : st->list.cursor;
+	st->dropped = dropped;
+}
+
 static void output_update(struct ui *ui)
 {
 	struct output_state *st = &ui->output;
@@ -42,6 +55,7 @@ static void output_update(struct ui *ui)
 		lines = lines > st->cursor_line ? lines : st->cursor_line + 1;
 	}
 	st->list.scroll_only = true;
+	dropped_follow(ui);
 	list_recount(&st->list, lines);
 	if (st->follow)
 		list_go(&st->list, LIST_END);

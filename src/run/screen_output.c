@@ -10,6 +10,11 @@ size_t screen_output_lines(void *screen)
 	return output_lines(screen_source_output(screen));
 }
 
+uint64_t screen_output_dropped(void *screen)
+{
+	return output_dropped(screen_source_output(screen));
+}
+
 void screen_output_line(void *screen, size_t i, struct term_line *out)
 {
 	output_line(screen_source_output(screen), i, out);

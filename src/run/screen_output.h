@@ -12,6 +12,7 @@
 #include "src/util/term_line.h"
 
 size_t screen_output_lines(void *screen);
+uint64_t screen_output_dropped(void *screen);
 void screen_output_line(void *screen, size_t i, struct term_line *out);
 bool screen_output_cursor(void *screen, size_t *line, unsigned *cell);
 void screen_output_type(void *screen, const char *bytes, size_t n);

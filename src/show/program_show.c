@@ -64,6 +64,7 @@ static struct tui_source source_make(
 		.ready = screen_source_ready,
 		.now_ns = screen_source_now,
 		.output_lines = own_output ? screen_output_lines : NULL,
+		.output_dropped = screen_output_dropped,
 		.output_line = own_output ? screen_output_line : NULL,
 		.output_resize = own_output ? screen_output_resize : NULL,
 		.output_cursor = own_output ? screen_output_cursor : NULL,

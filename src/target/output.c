@@ -93,6 +93,11 @@ size_t output_lines(const struct output *o)
 	return terminal_lines(o->terminal);
 }
 
+uint64_t output_dropped(const struct output *o)
+{
+	return terminal_dropped(o->terminal);
+}
+
 void output_line(struct output *o, size_t i, struct term_line *out)
 {
 	terminal_line(o->terminal, i, out);

@@ -21,8 +21,9 @@ void output_free(struct output *o);
 bool output_read(struct output *o, bool *ended);
 /* The terminal has this size now; the program gets SIGWINCH. */
 void output_resize(struct output *o, int rows, int cols);
-/* As terminal_lines, terminal_line and terminal_cursor (terminal.h). */
+/* As terminal_lines, terminal_dropped, terminal_line and terminal_cursor (terminal.h). */
 size_t output_lines(const struct output *o);
+uint64_t output_dropped(const struct output *o);
 void output_line(struct output *o, size_t i, struct term_line *out);
 bool output_cursor(const struct output *o, size_t *line, unsigned *cell);
 /* Types characters, or a key that is none. What the program does not read in time is lost when

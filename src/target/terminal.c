@@ -37,6 +37,7 @@ struct terminal {
 	bool alternate, hidden; /* the screen; the cursor */
 	struct stored line[LINES_MAX]; /* a ring */
 	size_t first, count;
+	uint64_t dropped; /* lines that made room for others */
 	struct strbuf answers;
 	/* The line that is being made, or was asked for. */
 	struct strbuf text;
@@ -213,10 +214,12 @@ static void line_store(struct terminal *t)
 		memcpy(l->run, t->run, t->runs * sizeof(*l->run));
 		l->runs = t->runs;
 	}
-	if (t->count < LINES_MAX)
+	if (t->count < LINES_MAX) {
 		t->count++;
-	else
+	} else {
 		t->first = (t->first + 1) % LINES_MAX;
+		t->dropped++;
+	}
 }
 
 static int on_pushed(int cols, const VTermScreenCell *cells, void *user)
@@ -348,6 +351,11 @@ void terminal_resize(struct terminal *t, int rows, int cols)
 static size_t scrolled(const struct terminal *t)
 {
 	return t->alternate ? 0 : t->count;
+}
+
+uint64_t terminal_dropped(const struct terminal *t)
+{
+	return t->dropped;
 }
 
 size_t terminal_lines(const struct terminal *t)

@@ -20,6 +20,8 @@ void terminal_resize(struct terminal *t, int rows, int cols);
 /* Lines kept, oldest first: those that scrolled off, then those of the screen up to the last that
  * is not blank; on the alternate screen all of it, and nothing before. */
 size_t terminal_lines(const struct terminal *t);
+/* How many lines are no longer kept: line i was line i + 1 before the last of them went. */
+uint64_t terminal_dropped(const struct terminal *t);
 /* Line i; beyond the last it is empty. Valid until the next call. */
 void terminal_line(struct terminal *t, size_t i, struct term_line *out);
 /* Where the cursor is: a line, which may be beyond the last, and a cell. False: it is hidden. */

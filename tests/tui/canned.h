@@ -32,7 +32,8 @@ struct canned {
 	const char *error; /* tick fails with it */
 	uint64_t untracked;
 	unsigned wrong; /* rows of wrong frees, of CANNED_WRONG */
-	size_t lines; /* of output */
+	size_t lines; /* of output, */
+	uint64_t lines_dropped; /* after so many that are no longer kept */
 	char typed[64]; /* to the program; keys as <number> */
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
@@ -688,12 +689,18 @@ static inline size_t canned_output_lines(void *ctx)
 	return ((struct canned *)ctx)->lines;
 }
 
+static inline uint64_t canned_output_dropped(void *ctx)
+{
+	return ((struct canned *)ctx)->lines_dropped;
+}
+
 static inline void canned_output_line(void *ctx, size_t i, struct term_line *out)
 {
 	static struct term_run run;
 	static char line[128];
 
 	*out = (struct term_line){ line, &run, 1 };
+	i += (size_t)((struct canned *)ctx)->lines_dropped;
 	snprintf(line, sizeof(line), "line %zu: GET /index.html 200 %s", i,
 		i % 3 ? "from cache"
 		      : "from disk, which took longer than one would have hoped for it to take");
@@ -959,6 +966,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.tick = canned_tick,
 		.detail = canned_detail,
 		.output_lines = canned_output_lines,
+		.output_dropped = canned_output_dropped,
 		.output_line = canned_output_line,
 		.output_resize = canned_output_resize,
 		.output_cursor = canned_output_cursor,

@@ -36,6 +36,30 @@ TEST(output_follows_its_end)
 	paper_close(&p);
 }
 
+/* Once as many lines are kept as can be, the oldest make room for new ones. */
+TEST(what_is_read_stays_where_it_is)
+{
+	char top[256];
+
+	begin(30, 100);
+	ui_tab(&p.ui, VIEW_OUTPUT);
+	paper_keys(&p, "kkkkkkkkkk");
+	paper_draw(&p);
+	snprintf(top, sizeof(top), "%s", paper_line(&p, p.ui.layout.y[ROW_BODY]));
+	p.canned.lines_dropped += 100;
+	paper_draw(&p);
+	CHECK_STR(paper_line(&p, p.ui.layout.y[ROW_BODY]), top);
+	/* Its own lines go at last. */
+	p.canned.lines_dropped += 1000;
+	paper_draw(&p);
+	CHECK(strncmp(paper_line(&p, p.ui.layout.y[ROW_BODY]), "line 1100:", 10) == 0);
+	paper_keys(&p, "G");
+	p.canned.lines_dropped += 7;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 1406:") >= 0);
+	paper_close(&p);
+}
+
 /* Then every key is the program's, but the one that takes the keyboard back; twice, that goes to
  * it, too. */
 TEST(the_program_has_the_keyboard)
@@ -214,6 +238,7 @@ TEST(a_refusal_is_read_on_a_narrow_screen)
 int main(void)
 {
 	RUN(output_follows_its_end);
+	RUN(what_is_read_stays_where_it_is);
 	RUN(the_program_has_the_keyboard);
 	RUN(the_keyboard_is_not_lent_in_vain);
 	RUN(a_tab_without_content_says_why);

@@ -180,6 +180,7 @@ TEST(scrollback)
 		feed(line);
 	}
 	CHECK_INT(output_lines(output), 10004);
+	CHECK_INT(output_dropped(output), 246);
 	CHECK_STR(line_text(output, 0), "line 246");
 	CHECK_STR(line_text(output, 9999), "line 10245");
 	CHECK_STR(line_text(output, 10003), "line 10249");
