@@ -4,6 +4,7 @@
  * its usable size, and nothing that it has freed.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include "src/leak/analysis/heap_walk.h"
 #include "tests/unit/heap_account.h"
 
@@ -91,20 +92,28 @@ ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at)
 	return __real_pread(fd, to, bytes, at);
 }
 
+/* The fewest of several walks: where the chunks are differs from process to process. */
+static unsigned fewest_readings(const char *way)
+{
+	unsigned least = UINT_MAX;
+
+	for (unsigned i = 0; i < 4; i++) {
+		readings = 0;
+		walk(way, 3);
+		least = readings < least ? readings : least;
+	}
+	return least;
+}
+
 /* A large mapping is not read page by page, and the largest not at all where all chunks are found:
  * it has what could be taken for some. */
 TEST(chunk_above_other_memory)
 {
-	unsigned before;
+	unsigned before = fewest_readings("threads"), mapped = fewest_readings("mapped");
 
-	readings = 0;
-	walk("threads", 3);
-	before = readings;
-	readings = 0;
-	walk("mapped", 3);
 	CHECK(below_bytes > 4u << 20);
-	CHECK(readings < before + below_bytes / 4096 / 2);
-	printf("# %u readings, %u without\n", readings, before);
+	CHECK(mapped < before + below_bytes / 4096 / 2);
+	printf("# %u readings, %u without\n", mapped, before);
 }
 
 /* An arena's list, its heads and the chunks' may hold anything. */
@@ -137,6 +146,9 @@ TEST(anything)
 		CHECK_INT(leak_heap_walk(&s, &blocks, &w), 0);
 		CHECK(!w.whole);
 		all = readings;
+		/* What a walk leaves in the buffers decides how the next one reads. */
+		leak_space_close(&s);
+		CHECK_INT(leak_space_open(&s, pid), 0);
 		readings = 0;
 		CHECK_INT(leak_heap_walk_whole(&s, &blocks, &w), 0);
 		CHECK(!w.whole);
