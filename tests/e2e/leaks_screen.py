@@ -124,11 +124,11 @@ def why():
         check("global (leaks.c:" in screen and "of reachable_global" in screen, screen)
         for what in ("register", "vector"):
             screen = play_attached(
-                program.pid, "L\n:until definite_plain\nK r\n:until reachable_by_block\n/\n:type reachable_%s\n"
-                "Enter\nEnter\n:until Allocated\n:save-display -\n" % what)
+                program.pid, "L\n:until definite_plain\nK r\n:until reachable_%s\n/\n:type reachable_%s\n"
+                "Enter\nEnter\n:until Allocated\n:save-display -\n" % (what, what))
             check(re.search(HELD_IN[what], screen), screen)
         screen = play_attached(
-            program.pid, "L\n:until definite_plain\n/\n:type definite_tree\nEnter\nEnter\n"
+            program.pid, "L\n:until definite_tree\n/\n:type definite_tree\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("No root, stack, register or reachable block points to" in screen, screen)
         check("reachable only through it are lost as well" in screen, screen)
