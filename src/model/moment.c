@@ -68,6 +68,8 @@ void moment_clear_present(struct snapshot *s)
 	s->kept = false;
 	s->range = NULL;
 	s->leaks = NULL;
+	s->has_retained = false;
+	s->typed = (struct snap_typed){ 0 };
 	s->wrong = NULL;
 	s->nwrong = 0;
 	s->shares = NULL;

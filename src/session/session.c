@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "src/model/model.h"
+#include "src/model/scanned_sites.h"
 #include "src/proc/proc.h"
 #include "src/session/ancestors.h"
 #include "src/session/command_line.h"
@@ -30,7 +31,6 @@
 #include "src/sym/sym.h"
 #include "src/marks/marks.h"
 #include "src/session/live_walk.h"
-#include "src/session/scanned_sites.h"
 #include "src/session/totals.h"
 #include "src/session/threads.h"
 #include "src/util/clock.h"

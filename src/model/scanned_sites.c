@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Figures of call sites from a leak scan (scanned_sites.h). */
-#include "src/session/scanned_sites.h"
+#include "src/model/scanned_sites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,8 @@ static void forget(struct scanned_sites *s)
 /* Out of memory, the type is unknown. */
 static const char *name_keep(struct scanned_sites *s, const char *name)
 {
+	if (s->borrows)
+		return name;
 	if (name && !s->names)
 		s->names = intern_new();
 	return name && s->names ? intern_text(s->names, name, strlen(name)) : NULL;
@@ -77,4 +79,13 @@ void scanned_sites_free(struct scanned_sites *s)
 	if (s->names)
 		intern_free(s->names);
 	s->names = NULL;
+}
+
+void scanned_sites_apply(const struct snap_leaks *leaks, struct snapshot *made)
+{
+	struct scanned_sites s = { .borrows = true };
+
+	scanned_sites_take(&s, leaks);
+	scanned_sites_fill(&s, made);
+	scanned_sites_free(&s);
 }
