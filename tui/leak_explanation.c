@@ -371,6 +371,8 @@ static void say_blocks(
 {
 	char all[UNITS_MAX + 8];
 
+	if (!row->nblocks && ui->leaks.last && ui->leaks.last->blocks_cut)
+		say(w, STYLE_DIM, "Single blocks of this call site are not in the recording.");
 	if (!row->nblocks)
 		return;
 	if (row->sum.blocks > row->nblocks)

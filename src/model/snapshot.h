@@ -478,6 +478,7 @@ struct snap_leaks {
 	struct snap_leak_sum moved; /* of these: by rules that memcheck does not have */
 	const struct snap_leak_site *sites; /* by class, then most bytes first */
 	size_t nsites;
+	bool blocks_cut; /* a recording's: only the first sites have their blocks */
 	const struct snap_leak_site *gone; /* lost in the previous scan, but not in this one */
 	size_t ngone;
 	const struct snap_holder *holders; /* depth first, siblings with most bytes first */

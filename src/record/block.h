@@ -34,6 +34,7 @@ enum block_kind {
 	BLOCK_LEAKS, /* a leak scan */
 	BLOCK_END, /* the image is gone */
 	BLOCK_INDEX, /* the headers of all blocks; the last block */
+	BLOCK_LEAK_DETAILS, /* what the leak scan before it found beyond sums and call sites */
 	/* 32 and above: events. */
 };
 

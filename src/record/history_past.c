@@ -8,6 +8,7 @@
 #include "src/model/mark_list.h"
 #include "src/model/moment.h"
 #include "src/model/rates.h"
+#include "src/model/scanned_sites.h"
 #include "src/record/history_walk.h"
 #include "src/record/wrong_rows.h"
 #include "src/util/units.h"
@@ -394,6 +395,7 @@ static struct snapshot *snapshot_make(struct making *m)
 	s->mapped = sites + m->heap;
 	s->nmapped = m->others;
 	sites_fill(m, s, sites);
+	scanned_sites_apply(s->leaks, s);
 	marks_later_cut(s);
 	if (m->asked->kind == SNAP_RANGE)
 		range_fill(m, s, room);

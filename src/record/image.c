@@ -98,6 +98,13 @@ int image_leaks_read(struct image *image, const struct bytes *raw)
 	return 0;
 }
 
+int image_leak_details_read(struct image *image, const struct bytes *raw)
+{
+	if (image->nleaks == 0)
+		return -EBADMSG;
+	return leak_details_read(raw, &image->arena, image->leaks[image->nleaks - 1]);
+}
+
 const struct snap_leaks *image_leaks(const struct image *image, uint64_t ns)
 {
 	const struct snap_leaks *found = NULL;

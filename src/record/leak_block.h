@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Leak scans as payloads, packed (block_pack): sums, call sites by class, and rounds, in the order
- * of the tables in leak_block.c; no paths to single blocks, holders, retained sizes, types, cycles
- * or contents. Main thread.
+ * Leak scans as payloads, packed (block_pack). One has sums, call sites by class, and rounds, in
+ * the order of the tables in leak_block.c. Another may follow it, which older readers pass over:
+ * holders, retained sizes, types, cycles, and paths to the blocks of the first call sites
+ * (leak_details.h). Contents are in neither. Main thread.
  */
 #ifndef SRC_RECORD_LEAK_BLOCK_H
 #define SRC_RECORD_LEAK_BLOCK_H

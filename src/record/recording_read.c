@@ -219,6 +219,8 @@ static int part_read(struct recording *r, struct replay *p, const struct block *
 		return mark_block_read(&p->image->marks, &r->raw);
 	case BLOCK_LEAKS:
 		return image_leaks_read(p->image, &r->raw);
+	case BLOCK_LEAK_DETAILS:
+		return image_leak_details_read(p->image, &r->raw);
 	case BLOCK_KEY:
 	case BLOCK_TICK:
 	case BLOCK_END:
@@ -233,7 +235,7 @@ static int block_take(struct recording *r, const struct block *b)
 {
 	struct replay *p = replay_find(r, b->stream);
 
-	if (b->kind > BLOCK_END || b->kind == 0)
+	if (b->kind == 0 || b->kind == BLOCK_INDEX || b->kind > BLOCK_LEAK_DETAILS)
 		return 0;
 	if (!p && b->kind != BLOCK_STREAM)
 		return -EBADMSG;

@@ -6,6 +6,7 @@
 #include "src/model/mark_list.h"
 #include "src/record/allowance.h"
 #include "src/record/leak_block.h"
+#include "src/record/leak_details.h"
 #include "src/record/mark_block.h"
 #include "src/record/recording.h"
 #include "src/record/stack_read.h"
@@ -88,6 +89,7 @@ void image_unref(void *image);
 /* Read payloads. 0, -EBADMSG, -ENOMEM. */
 int image_identity_read(struct image *image, const struct bytes *payload);
 int image_leaks_read(struct image *image, const struct bytes *raw);
+int image_leak_details_read(struct image *image, const struct bytes *raw); /* of the last scan */
 /* The last scan up to a moment, or NULL. */
 const struct snap_leaks *image_leaks(const struct image *image, uint64_t ns);
 /* The payload of a STREAM block. */

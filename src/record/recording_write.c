@@ -216,20 +216,34 @@ static void packed_put(struct recording_writer *w, enum block_kind kind, uint32_
 		block_put(&w->out, kind, stream, NULL, w->packed.data, w->packed.len);
 }
 
-static int leaks_put(
-	struct recording_writer *w, struct recording_stream *s, const struct snap_leaks *leaks)
+static int leaks_part_put(struct recording_writer *w, uint32_t stream, enum block_kind kind,
+	const struct snap_leaks *leaks)
 {
 	struct bytes raw = { 0 };
 	int rc;
 
-	if (!leaks || leaks->at_ns + 1 == s->leaks_ns)
-		return 0;
-	leak_block_put(&raw, leaks);
+	if (kind == BLOCK_LEAKS)
+		leak_block_put(&raw, leaks);
+	else
+		leak_details_put(&raw, leaks);
 	w->packed.len = 0;
 	rc = block_pack(&w->packed, &raw);
 	if (!rc)
-		packed_put(w, BLOCK_LEAKS, s->number);
+		packed_put(w, kind, stream);
 	bytes_free(&raw);
+	return rc;
+}
+
+static int leaks_put(
+	struct recording_writer *w, struct recording_stream *s, const struct snap_leaks *leaks)
+{
+	int rc;
+
+	if (!leaks || leaks->at_ns + 1 == s->leaks_ns)
+		return 0;
+	rc = leaks_part_put(w, s->number, BLOCK_LEAKS, leaks);
+	if (!rc && leak_details_any(leaks))
+		rc = leaks_part_put(w, s->number, BLOCK_LEAK_DETAILS, leaks);
 	s->leaks_ns = leaks->at_ns + 1;
 	return rc;
 }

@@ -447,7 +447,8 @@ def screen():
 @case("the leak scans of a report are in the recording, those of children, too")
 def leaks_of_report():
     def scans(rep):
-        return [(p.get("leaks") and [(s["class"], s["blocks"], s["bytes"], s["site"]) for s in p["leaks"]["sites"]])
+        return [p.get("leaks") and [[p["leaks"][k] for k in ("sites", "held", "typed", "cycles")],
+                                    [(s["type"], s["retained_bytes"]) for s in p["sites"]]]
                 for p in [rep, *rep["children"]]]
 
     for command in ([target("leaks")], ["sh", "-c", '"$0"; exit 0', target("leaks")]):
@@ -458,6 +459,7 @@ def leaks_of_report():
         with open(out, encoding="utf-8") as f:
             want = scans(json.load(f))
         check(any(want), "no leaks in the report")
+        check(all(held["by"] for (_, held, _, _), _ in filter(None, want)), "nothing holds the heap")
         check_equal(scans(read()), want, "leak scans of %s in the recording" % command)
 
 

@@ -396,69 +396,6 @@ TEST(streams_of_several_images)
 	program_free(&b);
 }
 
-TEST(leak_scans_come_back)
-{
-	static const struct snap_leak_site rows[] = {
-		{ .class = SNAP_LEAK_DEFINITE,
-			.site = 3,
-			.sum = { 2, 200 },
-			.indirect = { 1, 5 },
-			.oldest_ns = 77,
-			.seen = 2,
-			.before = { 1, 100 } },
-		{ .class = SNAP_LEAK_POSSIBLE, .site = 6, .sum = { 1, 10 }, .suppressed = true },
-	};
-	static const struct snap_leak_round round = { .number = 1, .ns = 5, .sum = { { 1, 2 } } };
-	struct snap_leaks first = { .failed = "no access", .at_ns = 2 * S_NS },
-			  second = { .how = "process_vm_readv",
-				  .sum = { { 2, 200 }, { 1, 5 }, { 1, 10 }, { 100, 10000 } },
-				  .heuristic = { [2] = { 3, 30 } },
-				  .heuristic_name = { [2] = "stdstring" },
-				  .sites = rows,
-				  .nsites = 2,
-				  .rounds = &round,
-				  .nrounds = 1,
-				  .stop_ns = 12345,
-				  .threads = 3,
-				  .unknown = true,
-				  .at_ns = 6 * S_NS };
-	struct recording_writer *w = create(0);
-	const struct snap_leaks *l;
-	struct recording *r;
-	struct snapshot *s, *early;
-	struct program p;
-
-	program_init(&p, 3, 4);
-	for (unsigned i = 1; i <= 10; i++) {
-		program_tick(&p, S_NS, 30);
-		p.head.leaks = i < 3 ? NULL : i < 7 ? &first : &second;
-		add(w, &p);
-	}
-	CHECK_INT(recording_close(w), 0);
-	r = reopen(path);
-	s = recording_last(r, 0);
-	early = past(r, 0, s, 4 * S_NS);
-	CHECK_STR(early->leaks->failed, "no access");
-	snapshot_unref(early);
-	early = past(r, 0, s, S_NS);
-	CHECK(early->leaks == NULL);
-	snapshot_unref(early);
-	recording_free(r);
-	l = s->leaks;
-	CHECK(l && !l->failed && l->unknown && l->nsites == 2 && l->nrounds == 1);
-	CHECK_STR(l->how, "process_vm_readv");
-	CHECK_STR(l->heuristic_name[2], "stdstring");
-	CHECK_INT(l->heuristic[2].bytes, 30);
-	CHECK_INT(l->sum[SNAP_LEAK_REACHABLE].bytes, 10000);
-	CHECK_INT(l->stop_ns, 12345);
-	CHECK_INT(l->sites[0].before.bytes, 100);
-	CHECK_INT(l->sites[0].indirect.bytes, 5);
-	CHECK(l->sites[1].suppressed && l->sites[1].class == SNAP_LEAK_POSSIBLE);
-	CHECK_INT(l->rounds[0].sum[0].bytes, 2);
-	snapshot_unref(s);
-	program_free(&p);
-}
-
 TEST(size_and_rate_are_told)
 {
 	struct recording_writer *w = create(1 << 20);
@@ -522,7 +459,6 @@ int main(void)
 	RUN(what_the_file_says_is_cleaned);
 	RUN(the_last_ids_come_back);
 	RUN(streams_of_several_images);
-	RUN(leak_scans_come_back);
 	RUN(size_and_rate_are_told);
 	RUN(more_images_than_have_numbers);
 	folder_remove();
