@@ -16,6 +16,8 @@
 
 #include "src/util/clock.h"
 
+#define SHORTAGE_MS 100 /* from one attempt to the next, where descriptors have run out */
+
 #define BACKLOG 4
 
 /* A socket that nobody listens on any more is in the way of a new one. */
@@ -135,6 +137,12 @@ static bool is_ours(int fd)
 	       (c.uid == geteuid() || c.uid == 0);
 }
 
+/* Nothing is left to take the connection with: it stays, and poll returns for it at once. */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 int far_listen_accept(struct far_listener *l, int timeout_ms)
 {
 	struct pollfd p = { l->fd, POLLIN, 0 };
@@ -143,8 +151,12 @@ int far_listen_accept(struct far_listener *l, int timeout_ms)
 	if (rc <= 0)
 		return rc < 0 ? -errno : -ETIMEDOUT;
 	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		rc = -errno;
+		if (is_shortage(errno))
+			(void)poll(NULL, 0, SHORTAGE_MS);
+		return rc;
+	}
 	if (!l->path[0])
 		keepalive(fd);
 	if (!l->path[0] || is_ours(fd))

@@ -20,7 +20,8 @@ int far_listen_unix(struct far_listener *l, const char *path);
 int far_listen_tcp(struct far_listener *l, const char *where);
 /*
  * Waits for a connection, `timeout_ms` at most (-1: for ever). The descriptor; -ETIMEDOUT, -EINTR,
- * or -errno; -EACCES: another user's process connected to a UNIX socket, and was sent away.
+ * or -errno, after a pause where descriptors or memory ran out; -EACCES: another user's process
+ * connected to a UNIX socket, and was sent away.
  */
 int far_listen_accept(struct far_listener *l, int timeout_ms);
 void far_listen_close(struct far_listener *l);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "src/far/moment.h"
 #include "src/far/pace.h"
 #include "src/far/peer.h"
+#include "src/util/clock.h"
 #include "tests/check.h"
 
 static struct bytes_cursor all_of(const struct bytes *b)
@@ -412,6 +414,29 @@ TEST(a_name_is_there_when_somebody_listens)
 	CHECK_INT(rmdir(folder), 0); /* nothing else is left */
 }
 
+/* A connection that cannot be taken stays, and must not be asked for again without end. */
+TEST(without_descriptors_it_waits)
+{
+	char path[] = "/tmp/heaptop-far-wire-XXXXXX";
+	struct rlimit had, none;
+	struct far_listener l;
+	uint64_t begin;
+
+	close(mkstemp(path));
+	unlink(path);
+	CHECK_INT(far_listen_unix(&l, path), 0);
+	CHECK_INT(connect_to(path), 0);
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &had), 0);
+	none = (struct rlimit){ (rlim_t)l.fd + 1, had.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	begin = clock_monotonic_ns();
+	CHECK_INT(far_listen_accept(&l, -1), -EMFILE);
+	CHECK(clock_monotonic_ns() - begin >= 50000000);
+	setrlimit(RLIMIT_NOFILE, &had);
+	CHECK(far_listen_accept(&l, -1) >= 0);
+	far_listen_close(&l);
+}
+
 /* ---- places ---- */
 
 static int parse(const char *text, struct far_place *out)
@@ -476,6 +501,7 @@ int main(void)
 	RUN(rows);
 	RUN(listening);
 	RUN(a_name_is_there_when_somebody_listens);
+	RUN(without_descriptors_it_waits);
 	RUN(places);
 	RUN(places_refused);
 	return check_end();
