@@ -228,17 +228,22 @@ void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* The screen is too small: its size, the least size, and how to leave. */
+/* The screen is too small: its size, the least size, and how to leave. A message has the other
+ * lines, or where there are none that of the sizes: it may ask whether to leave. */
 static void draw_too_small(const struct ui *ui)
 {
 	char line[64];
 	unsigned width = (unsigned)ui->layout.width;
+	int height = ui->layout.height, y = height > 2 ? 2 : 0;
 
 	snprintf(line, sizeof(line), "%dx%d, need %dx%d", ui->layout.width, ui->layout.height,
 		LAYOUT_MIN_WIDTH, LAYOUT_MIN_HEIGHT);
-	draw_text(0, 0, width, STYLE_PLAIN, line);
-	if (ui->layout.height > 1)
+	if (y > 0 || !ui->message[0])
+		draw_text(0, 0, width, STYLE_PLAIN, line);
+	if (height > 1)
 		draw_text(1, 0, width, STYLE_PLAIN, "q quits heaptop");
+	if (ui->message[0])
+		draw_sentence(y, 0, width, y > 0 ? height - y : 1, STYLE_BOLD, ui->message);
 }
 
 static void draw_status(struct ui *ui)

@@ -482,6 +482,30 @@ TEST(every_size_draws)
 	paper_close(&p);
 }
 
+/* Where nothing else has room, what a key asks has. */
+TEST(a_tiny_screen_asks_too)
+{
+	begin(30, 100);
+	p.ui.options.launched = true;
+	for (int h = 1; h < LAYOUT_MIN_HEIGHT; h++) {
+		paper_resize(&p, h, 60);
+		paper_keys(&p, "q");
+		screen_draw(&p.ui);
+		CHECK(p.ui.layout.tiny && !p.ui.quit);
+		CHECK(paper_find(&p, "q leaves it running, t ends it") >= 0);
+		CHECK((paper_find(&p, "q quits heaptop") >= 0) == (h > 1));
+		CHECK((paper_find(&p, "need") >= 0) == (h > 2));
+		screen_key(&p.ui, KEY_ESC);
+		screen_draw(&p.ui);
+		CHECK(paper_find(&p, "t ends it") < 0);
+	}
+	paper_resize(&p, 6, 20); /* by words, on as many lines as it takes */
+	paper_keys(&p, "q");
+	screen_draw(&p.ui);
+	CHECK(paper_find(&p, "q leaves it") >= 0);
+	paper_close(&p);
+}
+
 /* A user who leans on the keyboard, from a fixed seed: nothing breaks and a row is always selected.
  */
 TEST(any_keys_in_any_order)
@@ -563,6 +587,7 @@ int main(void)
 	RUN(no_color_is_heeded);
 	RUN(unclean_text_is_never_drawn);
 	RUN(every_size_draws);
+	RUN(a_tiny_screen_asks_too);
 	RUN(any_keys_in_any_order);
 	RUN(steady_frame_is_below_1_kb);
 	return check_end();
