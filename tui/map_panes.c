@@ -17,6 +17,7 @@
 #define CLASSES_WIDTH 96 /* of the screen that has room for them */
 #define NAME_CELLS    21
 #define NAME_NARROW   18
+#define SITE_CELLS    32 /* of a call site's name, in titles */
 #define ALL_FIGURES   60 /* of the screen that has room for all columns */
 
 /* ---- where ---- */
@@ -102,14 +103,14 @@ const char *map_panes_name(const struct ui *ui, const struct map_row *row, char 
 {
 	const struct snap_site *site = ui_any_site(ui, row->site);
 	const struct row_style style = ui_style(ui);
-	char name[COLUMN_TEXT_MAX];
+	char name[COLUMN_TEXT_MAX], cut[MAP_PANES_NAME - 16];
 
 	if (!site)
 		return map_row_name(row, buf);
 	site_name(site, &style, name, sizeof(name));
-	snprintf(buf, MAP_PANES_NAME, "%s %.32s",
-		snapshot_is_inherited(site->id) ? "parent's" : snapshot_kind_word(site->kind),
-		name);
+	text_elide(cut, sizeof(cut), name, SITE_CELLS, false, draw_is_ascii());
+	snprintf(buf, MAP_PANES_NAME, "%s %s",
+		snapshot_is_inherited(site->id) ? "parent's" : snapshot_kind_word(site->kind), cut);
 	return buf;
 }
 

@@ -8,7 +8,7 @@
 
 #include "tui/ui.h"
 
-#define MAP_PANES_NAME	  48
+#define MAP_PANES_NAME	  160 /* bytes */
 #define MAP_PANES_ADDRESS 14 /* cells of a line's address and the gap after it */
 
 /* First lines and heights of the panes; a pane of no lines is not shown. */

@@ -330,6 +330,29 @@ TEST(parts_of_what_is_several_mappings)
 	paper_close(&p);
 }
 
+/* Names are cut by cells, not within a letter of two bytes. */
+TEST(names_of_sites_are_cut_whole)
+{
+	static const struct frame frame = { .module = &canned_app,
+		.function = "gro\303\237e_\303\204nderungs\303\274bersichts_verwaltung" };
+	static const struct stack stack = { .frames = &frame, .nframes = 1, .resolved = true };
+	struct snap_site *site;
+	char name[MAP_PANES_NAME];
+
+	paper_open(&p, 30, 100, false);
+	p.canned.maps = true;
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, KEY_F(8));
+	for (int i = 0; i < 10 && map_panes_row(&p.ui)->kind != MAP_MAPPED; i++)
+		paper_keys(&p, "]");
+	site = (struct snap_site *)(uintptr_t)ui_any_site(&p.ui, 9001);
+	site->stack = &stack;
+	CHECK_STR(map_panes_name(&p.ui, map_panes_row(&p.ui), name),
+		"mmap gro\303\237e_\303\204nderungs\303\274bersichts_verwa\342\200\246");
+	p.canned.maps = false;
+	paper_close(&p);
+}
+
 /* What the program mapped is named by its call site; Enter shows it, and so mapped memory. */
 TEST(what_was_mapped_leads_to_its_site)
 {
@@ -459,6 +482,7 @@ int main(void)
 	RUN(an_address_is_gone_to);
 	RUN(parts_of_what_is_several_mappings);
 	RUN(what_was_mapped_leads_to_its_site);
+	RUN(names_of_sites_are_cut_whole);
 	RUN(parts_without_pages_are_listed);
 	RUN(clicks);
 	RUN(what_cannot_be_had_says_why);
