@@ -485,4 +485,18 @@ def leaks_and_keys():
     check(b"definite_in_main" in done.stdout, done.stdout.decode())
 
 
+@case("nothing is promised in a recording that only the program could tell")
+def nothing_is_counted():
+    fresh()
+    run([HEAPTOP, "--record", FILE, "-d", "0.1", "--report", "-o", os.devnull, "--", target("leaks")], env=env())
+    script = os.path.join(scratch, "script")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size 120x30\n:until definite_in_main\ng\nt\n:save-display -\ng\ns\n:until definite_in_main\n"
+                "Tab\nTab\nTab\n:until that allocated\n:save-display -\n")
+    done = run([HEAPTOP, "-r", FILE, "--script", script], env=environment(XDG_STATE_HOME=STATE), cwd=scratch)
+    check_equal((done.returncode, done.stderr), (0, b""), "the end")
+    check(b"live blocks by thread are known only with the program" in done.stdout, done.stdout.decode())
+    check(b"LIVE by thread is known only with the program" in done.stdout, done.stdout.decode())
+
+
 run_cases()
