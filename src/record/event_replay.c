@@ -19,7 +19,7 @@ struct replaying {
 	uint64_t events; /* number of events so far */
 	uint64_t last_block[EVENT_SLOTS_MAX]; /* number + 1 of the thread's last event, if it
 						 allocated */
-	struct event_blocks births; /* by number + 1 */
+	struct event_blocks births; /* by number + 1; their sites are numbers of event_threads */
 	bool failed;
 };
 
@@ -122,6 +122,7 @@ static void life_count(struct replaying *r, const struct event *e)
 {
 	struct event_block *b = event_blocks_find(&r->births, e->number + 1);
 
+	event_threads_free(&r->p->threads, e, b ? b->site : EVENT_SHARE_NONE);
 	if (!b)
 		return;
 	r->p->lifetimes[life_bucket(event_ns(e->tick - b->tick))]++;
@@ -150,6 +151,10 @@ static void event_replay_one(void *ctx, const struct event *e)
 		r->last_block[e->slot] = 0;
 	} else {
 		alloc_count(r, e, &r->p->sites[site]);
+		if (e->kind == EVENT_ALLOC) {
+			b.site = event_threads_alloc(&r->p->threads, e, site);
+			r->failed |= b.site == EVENT_SHARE_NONE;
+		}
 		r->failed |= !event_blocks_add(&r->births, &b);
 		r->last_block[e->slot] = e->kind == EVENT_ALLOC ? e->number + 1 : 0;
 	}
@@ -195,7 +200,7 @@ int event_replay_run(struct event_recording *r, uint32_t stream, struct event_un
 		.history_step_ns = 1u << EVENT_TICK_SHIFT,
 		.ns = until.ns };
 	out->sites = calloc(out->nsites + 1, sizeof(*out->sites));
-	if (first && out->sites) {
+	if (first && out->sites && event_threads_begin(&out->threads) == 0) {
 		first->p = out;
 		first->recording = r;
 		first->stream = stream;
@@ -216,6 +221,7 @@ int event_replay_run(struct event_recording *r, uint32_t stream, struct event_un
 
 void event_replay_free(struct event_replay *p)
 {
+	event_threads_end(&p->threads);
 	free(p->sites);
 	p->sites = NULL;
 }

@@ -4,6 +4,7 @@
 #define SRC_RECORD_EVENT_REPLAY_H
 
 #include "src/record/event_read.h"
+#include "src/record/event_threads.h"
 
 struct event_site {
 	uint64_t live_bytes, live_blocks;
@@ -26,6 +27,7 @@ struct event_replay {
 	uint64_t history[SNAP_HISTORY_POINTS]; /* as struct snapshot's */
 	unsigned history_points;
 	uint64_t history_step_ns;
+	struct event_threads threads;
 };
 
 /* Where a replay ends: with the last event of a time after the program's start, or earlier, after

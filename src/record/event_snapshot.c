@@ -14,6 +14,8 @@
 struct owner {
 	struct event_replay replay;
 	struct snap_site *sites;
+	struct snap_thread *threads; /* and behind them those of a range */
+	struct snap_share *shares;
 	struct snapshot **children;
 	size_t nchildren;
 	struct event_recording *kept; /* or NULL */
@@ -30,6 +32,8 @@ static void owner_free(void *ctx)
 		snapshot_unref(o->children[i]);
 	event_replay_free(&o->replay);
 	free(o->sites);
+	free(o->threads);
+	free(o->shares);
 	free(o->children);
 	event_read_free(o->kept);
 	free(o);
@@ -77,6 +81,117 @@ static size_t sites_fill(struct event_recording *r, uint32_t stream, const struc
 	return count;
 }
 
+/* ---- threads ---- */
+
+static bool thread_is_used(const struct event_thread *t)
+{
+	return t->allocs > 0 || t->frees > 0;
+}
+
+/* Name and thread of a slot, as of the recording's end. */
+static struct snap_thread thread_named(const struct event_about *a, uint32_t slot)
+{
+	for (size_t i = 0; i < a->nthreads; i++)
+		if (a->threads[i].slot == slot)
+			return a->threads[i];
+	return (struct snap_thread){ .slot = slot, .owners = 1 };
+}
+
+static size_t threads_used(const struct event_threads *t)
+{
+	size_t count = 0;
+
+	for (uint32_t slot = 0; slot < EVENT_SLOTS_MAX; slot++)
+		count += thread_is_used(&t->thread[slot]);
+	return count;
+}
+
+static void threads_fill(
+	const struct event_threads *t, const struct event_about *a, struct snap_thread *out)
+{
+
+	for (uint32_t slot = 0; slot < EVENT_SLOTS_MAX; slot++) {
+		const struct event_thread *from = &t->thread[slot];
+
+		if (!thread_is_used(from))
+			continue;
+		*out = thread_named(a, slot);
+		out->allocs = from->allocs;
+		out->frees = from->frees;
+		out->alloc_bytes = from->alloc_bytes;
+		out->free_bytes = from->free_bytes;
+		out->foreign_frees = from->foreign_frees;
+		out->foreign_bytes = from->foreign_bytes;
+		out->live_blocks = from->live_blocks;
+		out->live_bytes = from->live_bytes;
+		out++;
+	}
+}
+
+static const char *name_of(const struct snapshot *s, uint32_t slot)
+{
+	for (size_t i = 0; i < s->nthreads; i++)
+		if (s->threads[i].slot == slot)
+			return s->threads[i].name;
+	return "";
+}
+
+/* Those of one site are side by side, as the sites are. */
+static void shares_fill(struct event_recording *r, uint32_t stream, const struct event_threads *t,
+	struct owner *o, struct snapshot *s)
+{
+	uint32_t *first = calloc(o->replay.nsites + 1u, sizeof(*first)), at = 0, i;
+
+	if (!first)
+		return;
+	for (size_t k = 0; k < t->nshares; k++)
+		first[t->share[k].site + 1]++;
+	for (i = 0; i < o->replay.nsites; i++)
+		first[i + 1] += first[i];
+	for (size_t k = 0; k < s->nsites; k++) {
+		i = event_read_site_index(r, stream, s->sites[k].id);
+		o->sites[k].share = o->shares + first[i];
+		o->sites[k].shares = first[i + 1] - first[i];
+	}
+	for (size_t k = 0; k < t->nshares; k++) {
+		const struct event_share *from = &t->share[k];
+
+		at = first[from->site]++;
+		o->shares[at] =
+			(struct snap_share){ .site = event_read_site_id(r, stream, from->site),
+				.thread = name_of(s, from->slot),
+				.slot = from->slot,
+				.allocs = from->allocs,
+				.alloc_bytes = from->alloc_bytes,
+				.live_blocks = from->live_blocks,
+				.live_bytes = from->live_bytes };
+	}
+	s->shares = o->shares;
+	s->nshares = t->nshares;
+	s->has_alive = true;
+	s->alive_bytes = o->replay.live_bytes;
+	free(first);
+}
+
+/* 0 or -ENOMEM. Ends the replay's own: of thousands of processes it would be too much. */
+static int by_thread_fill(struct event_recording *r, uint32_t stream, struct snapshot *s)
+{
+	struct owner *o = s->owner;
+	struct event_threads *t = &o->replay.threads;
+	size_t count = threads_used(t);
+
+	o->threads = calloc(2 * count + 1, sizeof(*o->threads));
+	o->shares = calloc(t->nshares + 1, sizeof(*o->shares));
+	if (!o->threads || !o->shares)
+		return -ENOMEM;
+	s->threads = o->threads;
+	s->nthreads = count;
+	threads_fill(t, event_read_about(r, stream), o->threads);
+	shares_fill(r, stream, t, o, s);
+	event_threads_end(t);
+	return 0;
+}
+
 /* ---- a range ---- */
 
 static uint64_t increase(uint64_t now, uint64_t before)
@@ -98,6 +213,27 @@ static void since_fill(struct event_recording *r, uint32_t stream, const struct 
 			.alloc_bytes = increase(site->alloc_bytes, before->alloc_bytes) };
 }
 
+/* What the threads did in it: by index as in the snapshot. */
+static const struct snap_thread *threads_since(
+	const struct event_threads *from, const struct snapshot *s)
+{
+	const struct owner *o = s->owner;
+	struct snap_thread *out = o->threads + s->nthreads;
+
+	for (size_t i = 0; i < s->nthreads; i++) {
+		const struct event_thread *then = &from->thread[s->threads[i].slot];
+
+		out[i] = s->threads[i];
+		out[i].allocs = increase(out[i].allocs, then->allocs);
+		out[i].frees = increase(out[i].frees, then->frees);
+		out[i].alloc_bytes = increase(out[i].alloc_bytes, then->alloc_bytes);
+		out[i].free_bytes = increase(out[i].free_bytes, then->free_bytes);
+		out[i].foreign_frees = increase(out[i].foreign_frees, then->foreign_frees);
+		out[i].foreign_bytes = increase(out[i].foreign_bytes, then->foreign_bytes);
+	}
+	return out;
+}
+
 /* The range begins as a mark without a number, as in histories. */
 static void range_fill(struct event_recording *r, uint32_t stream, const struct event_replay *from,
 	struct snapshot *s)
@@ -117,6 +253,7 @@ static void range_fill(struct event_recording *r, uint32_t stream, const struct 
 	memcpy(then.sizes, from->sizes, sizeof(then.sizes));
 	memcpy(then.lifetimes, from->lifetimes, sizeof(then.lifetimes));
 	snapshot_range_histograms(&then, s, &o->range);
+	o->range.threads = threads_since(&from->threads, s);
 	s->range = &o->range;
 	s->moment = SNAP_RANGE;
 	s->range_from_ns = from->ns;
@@ -161,10 +298,12 @@ static struct snap_totals totals_of(const struct event_replay *p, const struct e
 static const char *notice_make(
 	struct owner *o, const struct event_about *a, const struct event_replay *p)
 {
+	char lost[UNITS_MAX + 8];
+
 	if (p->lost > 0)
 		snprintf(o->notice, sizeof(o->notice),
-			"%llu event%s lost before this moment: figures are not exact",
-			(unsigned long long)p->lost, p->lost == 1 ? " was" : "s were");
+			"%s event%s lost before this moment: figures are not exact",
+			units_exact(lost, p->lost), p->lost == 1 ? " was" : "s were");
 	else if (a->damaged)
 		snprintf(o->notice, sizeof(o->notice),
 			"parts of the recording are damaged and left out");
@@ -200,8 +339,6 @@ static void snapshot_fill(
 		.history_points = p->history_points,
 		.history_step_ns = p->history_step_ns,
 		.sites = o->sites,
-		.threads = a->threads,
-		.nthreads = 0,
 		.notice = notice_make(o, a, p) };
 	memcpy(s->sizes, p->sizes, sizeof(s->sizes));
 	memcpy(s->lifetimes, p->lifetimes, sizeof(s->lifetimes));
@@ -231,12 +368,13 @@ static struct snapshot *image_snapshot(
 					: o->replay.history_points * o->replay.history_step_ns;
 	o->sites = calloc(o->replay.nsites + 1, sizeof(*o->sites));
 	snapshot_fill(s, o, a, whole);
-	if (!o->sites) {
+	if (o->sites)
+		s->nsites = sites_fill(r, stream, &o->replay, o->sites);
+	if (!o->sites || by_thread_fill(r, stream, s) != 0) {
 		snapshot_unref(s);
 		errno = ENOMEM;
 		return NULL;
 	}
-	s->nsites = sites_fill(r, stream, &o->replay, o->sites);
 	return s;
 }
 

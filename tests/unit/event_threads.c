@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who allocated and freed what, in a recording of all events: random events of several threads,
+ * beside sums of them that are kept by hand. */
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "src/record/event_snapshot.h"
+#include "src/record/event_write.h"
+
+#define EVENTS 20000u
+#define SITES  300u
+#define STEP   7u /* from one site's id to the next */
+#define SLOTS  6u
+
+static const uint32_t slots[SLOTS] = { 0, 1, 2, 77, 900, EVENT_SLOTS_MAX - 1 };
+static char path[64];
+static struct event events[EVENTS];
+static uint64_t seed = 1;
+
+static uint64_t random_below(uint64_t below)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % below;
+}
+
+/* What a thread has done; and beside it, what it has at each site. */
+struct sums {
+	uint64_t allocs, frees, alloc_bytes, free_bytes, foreign, foreign_bytes, live, live_bytes;
+};
+static struct sums thread[SLOTS], share[SITES][SLOTS];
+
+/* A block that is live, and whose it is: SLOTS, nobody's. */
+struct owned {
+	struct event alloc;
+	uint32_t by;
+};
+
+static void allocated(struct sums *s, uint64_t size)
+{
+	s->allocs++;
+	s->alloc_bytes += size;
+	s->live++;
+	s->live_bytes += size;
+}
+
+static void freed(const struct owned *b, uint32_t by)
+{
+	struct sums *own = &share[b->alloc.site / STEP][b->by];
+
+	thread[by].frees++;
+	thread[by].free_bytes += b->alloc.size;
+	if (b->by == SLOTS)
+		return;
+	own->live--;
+	own->live_bytes -= b->alloc.size;
+	thread[b->by].live--;
+	thread[b->by].live_bytes -= b->alloc.size;
+	if (b->by == by || by == 0 || b->by == 0)
+		return;
+	thread[by].foreign++;
+	thread[by].foreign_bytes += b->alloc.size;
+}
+
+/* The sums of the first `count` events. */
+static void sums_make(size_t count)
+{
+	static struct owned block[EVENTS];
+
+	memset(thread, 0, sizeof(thread));
+	memset(share, 0, sizeof(share));
+	for (size_t i = 0; i < count; i++) {
+		const struct event *e = &events[i];
+		uint32_t by = 0;
+
+		while (by < SLOTS - 1 && slots[by] != e->slot)
+			by++;
+		if (e->kind == EVENT_FREE) {
+			freed(&block[e->number], by);
+			continue;
+		}
+		block[e->number] = (struct owned){ *e, e->kind == EVENT_BEFORE ? SLOTS : by };
+		if (e->kind == EVENT_BEFORE)
+			continue;
+		allocated(&thread[by], e->size);
+		allocated(&share[e->site / STEP][by], e->size);
+	}
+}
+
+static void events_make(void)
+{
+	static struct event live[EVENTS];
+	size_t nlive = 0, which;
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		struct event *e = &events[i];
+
+		*e = (struct event){ .tick = i / 4, .slot = slots[random_below(SLOTS)] };
+		if (i >= 20 && nlive > 0 && random_below(5) < 2) {
+			which = random_below(nlive);
+			e->kind = EVENT_FREE;
+			e->number = live[which].number;
+			e->size = live[which].size;
+			e->site = live[which].site;
+			live[which] = live[--nlive];
+			continue;
+		}
+		e->kind = i < 20 ? EVENT_BEFORE : EVENT_ALLOC;
+		e->number = number++;
+		e->size = random_below(1000);
+		e->site = (uint32_t)random_below(SITES) * STEP;
+		live[nlive++] = *e;
+	}
+}
+
+static void file_write(bool ended)
+{
+	static const struct snap_thread named[] = { { .slot = 77, .tid = 12, .name = "worker" },
+		{ .slot = 1, .tid = 7, .name = "main" } };
+	struct snapshot end = { .state = SNAP_EXITED,
+		.threads = named,
+		.nthreads = 2,
+		.uptime_ns = (uint64_t)EVENTS << EVENT_TICK_SHIFT };
+	char message[EVENT_FILE_MESSAGE_MAX];
+	struct event_writer *w = event_file_create(path, message);
+	struct event_columns c = { 0 };
+	struct bytes raw = { 0 };
+
+	CHECK(w != NULL);
+	event_write_process(w, 0,
+		&(struct event_process){ .pid = 7,
+			.version = "x",
+			.exe = "/x",
+			.command = "x",
+			.command_bytes = 1 });
+	for (uint32_t i = 0; i < SITES; i++)
+		event_write_site(&raw, i * STEP, "malloc", 0, NULL, 0);
+	event_file_put(w, EVENT_FILE_SITES, 0, &raw);
+	bytes_free(&raw);
+	for (size_t i = 0; i < EVENTS; i++)
+		event_columns_add(&c, &events[i]);
+	event_write_events(w, 0, &c);
+	if (ended)
+		event_write_end(w, 0, &end, &(struct event_end){ .ended_ns = end.uptime_ns });
+	event_columns_free(&c);
+	CHECK_INT(event_file_close(w), 0);
+}
+
+static struct event_recording *reopen(void)
+{
+	char message[EVENT_FILE_MESSAGE_MAX];
+	struct event_recording *r = event_read_open(path, message);
+
+	CHECK(r != NULL);
+	return r;
+}
+
+static void check_threads(const struct snapshot *s)
+{
+	CHECK(s->has_alive);
+	CHECK_INT(s->alive_bytes, s->totals.live_bytes);
+	CHECK_INT(s->nthreads, SLOTS);
+	for (uint32_t i = 0; i < SLOTS && s->nthreads == SLOTS; i++) {
+		const struct snap_thread *t = &s->threads[i];
+
+		CHECK_INT(t->slot, slots[i]);
+		CHECK_INT(t->allocs, thread[i].allocs);
+		CHECK_INT(t->alloc_bytes, thread[i].alloc_bytes);
+		CHECK_INT(t->frees, thread[i].frees);
+		CHECK_INT(t->free_bytes, thread[i].free_bytes);
+		CHECK_INT(t->foreign_frees, thread[i].foreign);
+		CHECK_INT(t->foreign_bytes, thread[i].foreign_bytes);
+		CHECK_INT(t->live_blocks, thread[i].live);
+		CHECK_INT(t->live_bytes, thread[i].live_bytes);
+	}
+}
+
+static void check_shares(const struct snapshot *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nsites; i++) {
+		const struct snap_site *site = &s->sites[i];
+		uint32_t all = 0;
+
+		for (uint32_t k = 0; k < SLOTS; k++)
+			all += share[site->id / STEP][k].allocs > 0;
+		CHECK_INT(site->shares, all);
+		for (uint32_t k = 0; k < site->shares; k++) {
+			const struct snap_share *h = &site->share[k];
+			uint32_t by = 0;
+
+			while (by < SLOTS - 1 && slots[by] != h->slot)
+				by++;
+			CHECK_INT(h->site, site->id);
+			CHECK_INT(h->allocs, share[site->id / STEP][by].allocs);
+			CHECK_INT(h->alloc_bytes, share[site->id / STEP][by].alloc_bytes);
+			CHECK_INT(h->live_blocks, share[site->id / STEP][by].live);
+			CHECK_INT(h->live_bytes, share[site->id / STEP][by].live_bytes);
+		}
+		n += site->shares;
+	}
+	CHECK_INT(s->nshares, n);
+}
+
+TEST(threads_have_what_they_did_by_then)
+{
+	static const size_t until[] = { 40, 999, EVENTS / 2, EVENTS };
+	struct event_recording *r;
+	struct snapshot *s;
+
+	events_make();
+	file_write(true);
+	r = reopen();
+	for (size_t i = 0; r && i < sizeof(until) / sizeof(until[0]); i++) {
+		/* All events of the tick before. */
+		size_t count = until[i] / 4 * 4;
+
+		sums_make(count);
+		s = event_snapshot(r, (count / 4 << EVENT_TICK_SHIFT) - 1);
+		CHECK(s != NULL);
+		if (count > 900)
+			check_threads(s);
+		check_shares(s);
+		snapshot_unref(s);
+	}
+	event_read_free(r);
+}
+
+TEST(they_have_their_names)
+{
+	struct event_recording *r = reopen();
+	struct snapshot *s = event_snapshot(r, UINT64_MAX);
+
+	CHECK_STR(s->threads[1].name, "main");
+	CHECK_INT(s->threads[1].tid, 7);
+	CHECK_STR(s->threads[3].name, "worker");
+	CHECK_STR(s->threads[2].name, "");
+	CHECK(s->threads[2].tid == 0);
+	for (size_t i = 0; i < s->nshares; i++)
+		CHECK_STR(s->shares[i].thread, s->shares[i].slot == 77	? "worker"
+					       : s->shares[i].slot == 1 ? "main"
+									: "");
+	snapshot_unref(s);
+	event_read_free(r);
+}
+
+TEST(a_range_has_what_they_did_in_it)
+{
+	struct event_recording *r = reopen();
+	size_t from = EVENTS / 4, to = EVENTS / 2;
+	struct sums then[SLOTS];
+	struct snapshot *s = event_snapshot_range(
+		r, (from / 4 << EVENT_TICK_SHIFT) - 1, (to / 4 << EVENT_TICK_SHIFT) - 1);
+
+	sums_make(from);
+	memcpy(then, thread, sizeof(then));
+	sums_make(to);
+	check_threads(s);
+	CHECK(s->range && s->range->threads);
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		CHECK_INT(s->range->threads[i].slot, slots[i]);
+		CHECK_INT(s->range->threads[i].allocs, thread[i].allocs - then[i].allocs);
+		CHECK_INT(
+			s->range->threads[i].free_bytes, thread[i].free_bytes - then[i].free_bytes);
+		CHECK_INT(s->range->threads[i].foreign_frees, thread[i].foreign - then[i].foreign);
+	}
+	snapshot_unref(s);
+	event_read_free(r);
+}
+
+/* Nobody wrote their names: their numbers are there all the same. */
+TEST(a_file_without_an_end_has_threads_too)
+{
+	struct event_recording *r;
+	struct snapshot *s;
+
+	file_write(false);
+	r = reopen();
+	s = event_snapshot(r, UINT64_MAX);
+	sums_make(EVENTS);
+	check_threads(s);
+	check_shares(s);
+	CHECK_STR(s->threads[1].name, "");
+	snapshot_unref(s);
+	event_read_free(r);
+}
+
+int main(void)
+{
+	snprintf(path, sizeof(path), "/tmp/heaptop-threads-%d", (int)getpid());
+	RUN(threads_have_what_they_did_by_then);
+	RUN(they_have_their_names);
+	RUN(a_range_has_what_they_did_in_it);
+	RUN(a_file_without_an_end_has_threads_too);
+	unlink(path);
+	return check_end();
+}
