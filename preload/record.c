@@ -121,13 +121,18 @@ static bool is_inner(size_t size)
 	       size <= state_thread.inner_most;
 }
 
-/* Between heaptop_pause and heaptop_resume. */
+/* Between heaptop_pause and heaptop_resume. A sampled block also counts for those that bypassed. */
 static void alloc_paused(void *p, size_t size)
 {
 	struct ht_header *h = state_segment.header;
+	struct poisson_weight w;
+	uint32_t rate;
 
-	ht_add_relaxed_64(&h->paused_blocks, 1);
-	ht_add_relaxed_64(&h->paused_bytes, size);
+	if (!sample_takes(size, &rate))
+		return;
+	w = poisson_weight((uint64_t)(uintptr_t)p, size, rate);
+	ht_add_relaxed_64(&h->paused_blocks, w.blocks);
+	ht_add_relaxed_64(&h->paused_bytes, w.bytes);
 	hide(p, size);
 }
 

@@ -211,6 +211,30 @@ int main(void)
     check_equal(rep["totals"]["paused_bytes"], 400, "left out")
 
 
+@case("of what is allocated in a pause, a sample counts for all")
+def paused_sampled():
+    program = build("paused", """
+#include <heaptop.h>
+#include <stdlib.h>
+int main(void)
+{
+	static void *volatile p[40000];
+
+	free(malloc(10)); /* after it the thread samples */
+	for (int i = 0; i < 40000; i++) {
+		heaptop_pause();
+		p[i] = realloc(malloc(600), 1000);
+		heaptop_resume();
+	}
+	return 0;
+}
+""")
+    _, rep = report([program], ["--sample", "16K"])
+    totals = rep["totals"]
+    check(72000 < totals["paused_blocks"] < 88000, "blocks left out: %d" % totals["paused_blocks"])
+    check(57e6 < totals["paused_bytes"] < 71e6, "bytes left out: %d" % totals["paused_bytes"])
+
+
 @case("what a block of a pause points to is no leak")
 def pointed_to():
     program = build("pointed", """
