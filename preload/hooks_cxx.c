@@ -4,28 +4,22 @@
  * and without the C++ runtime; and C23's sized frees. Each calls the next definition, usually
  * libstdc++'s, with the thread marked as inside an allocator, so that the malloc in there does not
  * count as a second block. An exception from it passes through these frames: a cleanup undoes the
- * mark. If dlopen loads libstdc++ later, there is no next definition in our scope; then malloc
- * serves, and the C++ runtime is looked up only to throw.
+ * mark. If dlopen loads a C++ runtime later, or a library that contains one, there is no next
+ * definition in our scope; then malloc serves, and the runtime is looked up only when that fails.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "preload/reentry.h"
 #include "preload/next_operators.h"
-#include "preload/old_version.h"
 #include "preload/record.h"
 #include "preload/sample.h"
 #include "preload/state.h"
+#include "preload/symbols.h"
 
 #define HOOK __attribute__((visibility("default")))
 
 /* The cleanup's unwind entry names these; programs without C++ have none, and need none. */
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
-
-extern __typeof__(dlopen) dlopen __attribute__((weak));
-extern __typeof__(dlsym) dlsym __attribute__((weak));
-OLD_VERSION(dlopen);
-OLD_VERSION(dlsym);
 
 struct guard {
 	bool entered;
@@ -66,35 +60,39 @@ static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 	return g;
 }
 
-/* `symbol` of the C++ runtime, wherever that was loaded. */
-static void *runtime_symbol(const char *symbol)
+/* The allocator that serves where no operator new comes after ours. NULL: also for an alignment
+ * that is none. */
+static void *plain_aligned(size_t size, size_t align)
 {
-	void *runtime = dlopen ? dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	size_t whole = (size + align - 1) & ~(align - 1);
 
-	return runtime ? dlsym(runtime, symbol) : NULL;
+	if (align == 0 || (align & (align - 1)) != 0 || whole < size)
+		return NULL;
+	return (next_cxx_front.aligned_alloc ? next_cxx_front.aligned_alloc : next.aligned_alloc)(
+		align, whole);
 }
 
-/* Allocates without the C++ runtime; `throws`: the runtime's own operator new raises the exception.
- */
-static void *plain_new(size_t size, size_t align, const char *throws)
+static void *plain_new(size_t size, bool is_aligned, size_t align)
 {
-	void *p = NULL;
-
 	if (!next_available())
 		return next_arena_alloc(size, align);
-	if (align == 0)
-		p = (next_cxx_front.malloc ? next_cxx_front.malloc : next.malloc)(size ? size : 1);
-	else
-		p = (next_cxx_front.aligned_alloc
-				? next_cxx_front.aligned_alloc
-				: next.aligned_alloc)(align, (size + align - 1) & ~(align - 1));
-	if (!p && throws) {
-		void *(*raise)(size_t, size_t) = runtime_symbol(throws);
+	if (is_aligned)
+		return plain_aligned(size, align);
+	return (next_cxx_front.malloc ? next_cxx_front.malloc : next.malloc)(size ? size : 1);
+}
 
-		if (!raise)
-			abort();
-		return raise(size, align);
-	}
+/* The operator that the caller of the hook at `frame` has outside our scope, which runs the
+ * handler, and throws. It is called unmarked: without a C++ runtime at our start no cleanup of ours
+ * runs. */
+static void *runtimes_new(uintptr_t frame, const char *symbol, bool throws)
+{
+	void *p;
+
+	if (!next_available())
+		return NULL;
+	p = symbols_loaded(symbol, ((const uintptr_t *)frame)[1]);
+	if (!p && throws)
+		abort();
 	return p;
 }
 
@@ -128,14 +126,15 @@ static void plain_delete(void *p)
 #else
 #define MANGLED(head, tail) head##m##tail
 #endif
-#define TEXT_OF(symbol) #symbol
-#define TEXT(symbol)	TEXT_OF(symbol)
 
-/* One hook of new: its symbol, parameters and arguments, the alignment it requests, and the symbol
- * that throws for it. Without memory the next operator new runs its handler and throws its
+#define PLAIN	false, 0
+#define ALIGNED true, align
+
+/* One hook of new: its symbol, parameters and arguments, whether it takes an alignment, and which,
+ * and whether it throws. Without memory the next operator new runs its handler and throws its
  * exception. */
 #define NEW(...) NEW_HOOK(__VA_ARGS__)
-#define NEW_HOOK(symbol, params, args, align, function, throws)                                    \
+#define NEW_HOOK(symbol, params, args, is_aligned, align, function, throws)                        \
 	HOOK void *symbol params;                                                                  \
 	ENTRY(symbol);                                                                             \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
@@ -143,15 +142,23 @@ static void plain_delete(void *p)
 	static __attribute__((noinline)) void *next_of_##symbol WITH_FRAME params                  \
 	{                                                                                          \
 		const size_t align_wanted = align;                                                 \
-		void *(*real)params = next_cxx_find(&next_##symbol);                               \
+		void *(*real)params = next_cxx_find(&next_##symbol), *p;                           \
                                                                                                    \
-		return real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws);      \
+		p = real ? CALL_MARKED(real args) : plain_new(size, is_aligned, align_wanted);     \
+		if (!real && !p) {                                                                 \
+			real = runtimes_new(frame, #symbol, throws);                               \
+			p = real ? real args : NULL;                                               \
+			if (real && !p)                                                            \
+				return NULL; /* its malloc has counted the failure */              \
+		}                                                                                  \
+		record_alloc(frame, p, size, function);                                            \
+		return p;                                                                          \
 	}                                                                                          \
 	HOOK void *ENTRY_BODY(symbol) params                                                       \
 	{                                                                                          \
 		void *p;                                                                           \
                                                                                                    \
-		if (__builtin_expect(next_cxx_direct && (align) == 0, 1)) {                        \
+		if (__builtin_expect(next_cxx_direct && !(is_aligned), 1)) {                       \
 			if (!next_is_exact() && sample_passes(size)) {                             \
 				p = next.malloc(size ? size : 1);                                  \
 				if (__builtin_expect(p != NULL, 1))                                \
@@ -163,7 +170,7 @@ static void plain_delete(void *p)
 			}                                                                          \
 		}                                                                                  \
 		p = next_of_##symbol THIS_FRAME args;                                              \
-		record_alloc(RECORD_FRAME, p, size, function);                                     \
+		__asm__ volatile(""); /* no tail call: the frame must exist */                     \
 		return p;                                                                          \
 	}
 
@@ -202,18 +209,16 @@ static void plain_delete(void *p)
 	}
 
 /* clang-format off */
-NEW(MANGLED(_Znw, ), (size_t size), (size), 0, HT_FN_NEW, TEXT(MANGLED(_Znw, )))
-NEW(MANGLED(_Zna, ), (size_t size), (size), 0, HT_FN_NEW_ARRAY, TEXT(MANGLED(_Zna, )))
-NEW(MANGLED(_Znw, RKSt9nothrow_t), (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_NOTHROW, NULL)
-NEW(MANGLED(_Zna, RKSt9nothrow_t), (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_ARRAY_NOTHROW, NULL)
-NEW(MANGLED(_Znw, St11align_val_t), (size_t size, size_t align), (size, align), align, HT_FN_NEW_ALIGNED,
-	TEXT(MANGLED(_Znw, St11align_val_t)))
-NEW(MANGLED(_Zna, St11align_val_t), (size_t size, size_t align), (size, align), align, HT_FN_NEW_ARRAY_ALIGNED,
-	TEXT(MANGLED(_Zna, St11align_val_t)))
+NEW(MANGLED(_Znw, ), (size_t size), (size), PLAIN, HT_FN_NEW, true)
+NEW(MANGLED(_Zna, ), (size_t size), (size), PLAIN, HT_FN_NEW_ARRAY, true)
+NEW(MANGLED(_Znw, RKSt9nothrow_t), (size_t size, const void *tag), (size, tag), PLAIN, HT_FN_NEW_NOTHROW, false)
+NEW(MANGLED(_Zna, RKSt9nothrow_t), (size_t size, const void *tag), (size, tag), PLAIN, HT_FN_NEW_ARRAY_NOTHROW, false)
+NEW(MANGLED(_Znw, St11align_val_t), (size_t size, size_t align), (size, align), ALIGNED, HT_FN_NEW_ALIGNED, true)
+NEW(MANGLED(_Zna, St11align_val_t), (size_t size, size_t align), (size, align), ALIGNED, HT_FN_NEW_ARRAY_ALIGNED, true)
 NEW(MANGLED(_Znw, St11align_val_tRKSt9nothrow_t), (size_t size, size_t align, const void *tag),
-	(size, align, tag), align, HT_FN_NEW_ALIGNED_NOTHROW, NULL)
+	(size, align, tag), ALIGNED, HT_FN_NEW_ALIGNED_NOTHROW, false)
 NEW(MANGLED(_Zna, St11align_val_tRKSt9nothrow_t), (size_t size, size_t align, const void *tag),
-	(size, align, tag), align, HT_FN_NEW_ARRAY_ALIGNED_NOTHROW, NULL)
+	(size, align, tag), ALIGNED, HT_FN_NEW_ARRAY_ALIGNED_NOTHROW, false)
 
 DELETE(_ZdlPv, (void *p), (p),
 	record_delete(RECORD_FRAME, p))

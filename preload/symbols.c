@@ -281,6 +281,18 @@ void symbols_forget(void)
 	__builtin_memset(known, 0, sizeof(known));
 }
 
+static bool has_code(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+			address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
 struct path_search {
 	uint64_t address;
 	const char *path;
@@ -290,13 +302,8 @@ static int path_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct path_search *s = data;
 
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-
-		if (ph->p_type == PT_LOAD &&
-			s->address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
-			s->path = info->dlpi_name ? info->dlpi_name : "";
-	}
+	if (has_code(info, s->address))
+		s->path = info->dlpi_name ? info->dlpi_name : "";
 	return s->path != NULL;
 }
 
@@ -306,6 +313,42 @@ const char *symbols_path(const void *address)
 
 	dl_iterate_phdr(path_visit, &s);
 	return s.path;
+}
+
+struct loaded_search {
+	struct sought sought;
+	uint64_t pc;
+	void *function;
+};
+
+static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			return (const void *)(uintptr_t)(info->dlpi_addr +
+							 info->dlpi_phdr[i].p_vaddr);
+	return NULL;
+}
+
+static int loaded_visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct loaded_search *s = data;
+	const ElfW(Dyn) *dynamic = dynamic_of(info);
+	struct symbols_table t = symbols_table_read(info->dlpi_addr, dynamic);
+	void *function = dynamic == our_dynamic ? NULL : object_search(&t, &s->sought);
+	bool is_callers = function && has_code(info, s->pc);
+
+	if (is_callers || !s->function)
+		s->function = function;
+	return is_callers;
+}
+
+void *symbols_loaded(const char *name, uint64_t pc)
+{
+	struct loaded_search s = { .sought = sought_make(name), .pc = pc };
+
+	dl_iterate_phdr(loaded_visit, &s);
+	return s.function;
 }
 
 void *symbols_next(const char *name)

@@ -21,6 +21,10 @@ void *symbols_next(const char *name);
 /* The first definition in the search order, the program's own included. An executable's entry that
  * only jumps to a definition elsewhere does not count. NULL: there is none. */
 void *symbols_first(const char *name);
+/* The definition of `name` in the object that has the code at `pc`; else in the first object that
+ * is loaded, in the search order or not. NULL: there is none. Not only at start: any thread; takes
+ * the loader's lock. */
+void *symbols_loaded(const char *name, uint64_t pc);
 
 /* Whether we are found before libc, as a preloaded library is. A library that was opened later is
  * not, and what it defines is found by no one. */

@@ -296,6 +296,15 @@ def throws():
     check_equal(total(thrown, "live_blocks"), 0, "exceptions left")
 
 
+@row("B13a", "a C++ library in a program written in C: what it cannot get ends the program")
+def refused():
+    command = [fault_target("loads"), fault_target("plugin/refused.so")]
+    check_equal(plain(command).stdout.count(b": an exception"), 8, "exceptions without heaptop")
+    check_consistent(check_sides(command))
+    check_consistent(check_sides([fault_target("loads"), fault_target("plugin/refused_inside.so")]))
+    check_consistent(check_sides(command, env={"LD_PRELOAD": "libstdc++.so.6"}))
+
+
 def reentrant(command, **how):
     """Under an allocator that may be left in the middle, in both orders."""
     library = fault_target(REENTRANT)

@@ -28,6 +28,13 @@ $(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<
 
+# With a C++ runtime of its own.
+TEST_EXTRA += $(B)/tests/faults/targets/plugin/refused_inside.so
+$(B)/tests/faults/targets/plugin/refused_inside.so: tests/faults/targets/plugin/refused.cc Makefile
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -shared -fPIC -static-libstdc++ -static-libgcc -o $@ $<
+
 # Small frames without a frame pointer are what these are about.
 $(B)/tests/faults/targets/plugin/hazard_%.so: private TARGET_CFLAGS += -fomit-frame-pointer
 
