@@ -18,7 +18,7 @@
 #define BUILD_ID_MAX 64u
 
 struct search {
-	const struct elffile *f;
+	const struct elffile *f; /* the stripped file; NULL: the search is for a dwz file */
 	const struct debugfile_dirs *dirs;
 	const char *path; /* of f, as the program saw it */
 	const uint8_t *id;
@@ -58,12 +58,18 @@ static bool crc_is(const char *path, uint32_t want, const atomic_bool *stop)
 	return ~crc == want;
 }
 
+/* Whether it has what the stripped file lacks. A link may have the stripped file's own name. */
+static bool has_more(const struct search *s, const struct elffile *f)
+{
+	return f->has_dwarf || (f->has_symtab && !(s->f && s->f->has_symtab));
+}
+
 /* Whether this open file belongs to the stripped file of the search. */
 static bool fits(const struct search *s, const struct elffile *f, const char *path)
 {
 	const uint8_t *id;
 
-	if (!f->has_dwarf && !f->has_symtab)
+	if (!has_more(s, f))
 		return false;
 	if (s->id_len > 0 && elffile_build_id(f, &id) > 0)
 		return elffile_build_id_is(f, s->id, s->id_len);

@@ -65,6 +65,18 @@ TEST(link_in_dot_debug)
 	CHECK(is_found());
 }
 
+/* "strip -g" leaves the symbols, and both files often have the same name. */
+TEST(link_with_the_name_of_the_file_itself)
+{
+	CHECK(app_make(WITH_ID, false));
+	CHECK(fixture_shell(
+		"mkdir bin/.debug && gcc -g -O1 " WITH_ID " -o bin/app app.c && "
+		"bin/app >app.out && objcopy --only-keep-debug bin/app bin/.debug/app && "
+		"strip -g bin/app && "
+		"objcopy --add-gnu-debuglink=bin/.debug/app bin/app"));
+	CHECK(is_found());
+}
+
 TEST(link_in_the_debug_folder)
 {
 	CHECK(app_make(WITHOUT_ID, true));
@@ -248,6 +260,7 @@ int main(void)
 	CHECK(fixture_begin());
 	RUN(link_in_the_same_folder);
 	RUN(link_in_dot_debug);
+	RUN(link_with_the_name_of_the_file_itself);
 	RUN(link_in_the_debug_folder);
 	RUN(link_under_the_real_name);
 	RUN(build_id_folder);
