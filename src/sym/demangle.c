@@ -84,22 +84,48 @@ static bool mangled_run(const char *raw, struct output *o)
 	return false;
 }
 
+/* Appended to the names of a function's copies and parts. */
+static const struct suffix {
+	const char *word;
+	bool numbered; /* a number always follows */
+} suffixes[] = { { ".constprop", true }, { ".isra", true }, { ".part", true },
+	{ ".lto_priv", true }, { ".llvm", true }, { ".localalias", false }, { ".cold", false },
+	{ ".warm", false }, { ".hot", false }, { ".unlikely", false } };
+
+/*
+ * Length of the first `len` bytes of a name without the last suffix. Only an end is a suffix: Go
+ * and OCaml have dots in their names, as in "main.coldStart".
+ */
+static size_t without_suffix(const char *raw, size_t len)
+{
+	size_t end = len, n;
+	bool numbered;
+
+	while (end > 0 && raw[end - 1] >= '0' && raw[end - 1] <= '9')
+		end--;
+	numbered = end < len && end > 0 && raw[end - 1] == '.';
+	end = numbered ? end - 1 : len;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		n = strlen(suffixes[i].word);
+		if (end > n && !memcmp(raw + end - n, suffixes[i].word, n) &&
+			(numbered || !suffixes[i].numbered))
+			return end - n;
+	}
+	return len;
+}
+
 /* Length of the name without "@VERSION" and the suffixes that compilers append to copies. */
 static size_t stem_length(const char *raw)
 {
-	static const char *const suffixes[] = { ".constprop.", ".isra.", ".part.", ".cold",
-		".lto_priv.", ".llvm.", ".localalias", ".warm", ".hot", ".unlikely" };
-	size_t len = strlen(raw);
+	size_t len = strlen(raw), before;
 	const char *at = len > 1 ? strchr(raw + 1, '@') : NULL;
 
 	if (at)
 		len = (size_t)(at - raw);
-	for (size_t i = 0; len > 1 && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		const char *dot = memmem(raw + 1, len - 1, suffixes[i], strlen(suffixes[i]));
-
-		if (dot)
-			len = (size_t)(dot - raw);
-	}
+	do {
+		before = len;
+		len = without_suffix(raw, len);
+	} while (len < before);
 	return len;
 }
 

@@ -43,6 +43,9 @@ static const struct {
 	{ "_ZN3fooC2Ev.cold", "foo::foo()" },
 	{ "_ZN3fooC2Ev.llvm.1234567890", "foo::foo()" },
 	{ "main.main", "main.main" },
+	{ "main.coldStart", "main.coldStart" },
+	{ "camlApp.hot_path_271", "camlApp.hot_path_271" },
+	{ "parse.cold.12", "parse" },
 	/* what a terminal must not get */
 	{ "evil\033[2Jname", "evil?[2Jname" },
 	{ "a\nb\tc\177", "a?b?c?" },
