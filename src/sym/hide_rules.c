@@ -17,7 +17,8 @@
  * A title that ends in ": ", then patterns separated by ", "; a line that begins with a blank
  * continues the one before. "*" stands for any text. Patterns of titles that begin with "in " match
  * the object file's name without its directory, the others the function's name without return type
- * and parameters.
+ * and parameters. Those of Rust match only names without parameters: a C++ program may have a
+ * namespace "core".
  */
 static const char *const rules[] = {
 	"C library: malloc, calloc, realloc, reallocarray, free, posix_memalign,",
@@ -125,11 +126,14 @@ static bool glob_match(const char *pattern, size_t pattern_len, const char *text
 	return p == pattern_len;
 }
 
+/* What a pattern matches. */
+enum matched { FUNCTIONS, RUST_FUNCTIONS, MODULES };
+
 /* A pattern of the table; not terminated. */
 struct pattern {
 	const char *text;
 	size_t len;
-	bool of_modules;
+	enum matched of;
 };
 
 #define PATTERNS_MAX 512u
@@ -137,7 +141,7 @@ struct pattern {
 static struct pattern pattern[PATTERNS_MAX];
 static size_t pattern_count;
 
-static void line_read(const char *line, bool of_modules)
+static void line_read(const char *line, enum matched of)
 {
 	const char *title = strstr(line, ": ");
 	const char *p = title && line[0] != ' ' ? title + 2 : line + strspn(line, " ");
@@ -146,7 +150,7 @@ static void line_read(const char *line, bool of_modules)
 		size_t n = strcspn(p, ",");
 
 		assert(pattern_count < PATTERNS_MAX);
-		pattern[pattern_count++] = (struct pattern){ p, n, of_modules };
+		pattern[pattern_count++] = (struct pattern){ p, n, of };
 		p += n;
 		p += strspn(p, ", ");
 	}
@@ -155,24 +159,25 @@ static void line_read(const char *line, bool of_modules)
 /* Once: each name is matched against all of them. */
 static void rules_read(void)
 {
-	bool of_modules = false;
+	enum matched of = FUNCTIONS;
 
 	for (size_t i = 0; i < COUNT(rules); i++) {
 		if (rules[i][0] != ' ')
-			of_modules = !strncmp(rules[i], "in ", 3);
-		line_read(rules[i], of_modules);
+			of = !strncmp(rules[i], "in ", 3)      ? MODULES
+			     : !strncmp(rules[i], "Rust: ", 6) ? RUST_FUNCTIONS
+							       : FUNCTIONS;
+		line_read(rules[i], of);
 	}
 }
 
-static bool rules_match(bool of_modules, const char *text, size_t len)
+static bool rules_match(enum matched of, const char *text, size_t len)
 {
 	if (pattern_count == 0)
 		rules_read();
 	for (size_t i = 0; i < pattern_count; i++) {
 		const struct pattern *p = &pattern[i];
 
-		if (p->of_modules == of_modules &&
-			(p->text[0] == '*' || (len && p->text[0] == text[0])) &&
+		if (p->of == of && (p->text[0] == '*' || (len && p->text[0] == text[0])) &&
 			glob_match(p->text, p->len, text, len))
 			return true;
 	}
@@ -300,7 +305,9 @@ static bool function_hidden(const char *function)
 	if (function[0] == '<')
 		return is_rust_std_impl(function) || extra_match(function, function, 0);
 	len = base_length(&base);
-	return rules_match(false, base, len) || extra_match(function, base, len);
+	return rules_match(FUNCTIONS, base, len) ||
+	       (base[len] != '(' && rules_match(RUST_FUNCTIONS, base, len)) ||
+	       extra_match(function, base, len);
 }
 
 bool hide_rules_match(const char *function, const char *module_path)
@@ -308,7 +315,7 @@ bool hide_rules_match(const char *function, const char *module_path)
 	const char *slash = module_path ? strrchr(module_path, '/') : NULL;
 	const char *file = slash ? slash + 1 : module_path;
 
-	if (file && rules_match(true, file, strlen(file)))
+	if (file && rules_match(MODULES, file, strlen(file)))
 		return true;
 	return function && function_hidden(function);
 }
