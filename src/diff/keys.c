@@ -124,21 +124,34 @@ static void frame_add(struct keys *k, const struct frame *f, struct before *b)
 	cut = f->function[len] != '\0';
 	part = is_part(k, *b, cut, f->inlined, name);
 	*b = (struct before){ cut, f->inlined };
-	if (part || function_name_starts(name))
+	if (part)
 		return;
 	all_add(k, name);
 	if (!f->hidden)
 		own_add(k, name);
 }
 
+/* Frames without the outermost ones that only start main or a thread. Further in, a function of
+ * such a name, as "clone", is the program's own. */
+static uint32_t program_frames(const struct stack *stack)
+{
+	uint32_t n = stack->nframes;
+
+	while (n > 0 && snapshot_frame(stack, n - 1)->function &&
+		function_name_starts(snapshot_frame(stack, n - 1)->function))
+		n--;
+	return n;
+}
+
 static void names_make(struct keys *k, const struct snap_site *site)
 {
+	uint32_t n = program_frames(site->stack);
 	const char *alloc = name_keep(k, site->alloc_function, strlen(site->alloc_function));
 	struct before b = { .inlined = true };
 
 	k->nall = k->nown = 0;
 	all_add(k, alloc);
-	for (uint32_t i = 0; i < site->stack->nframes; i++)
+	for (uint32_t i = 0; i < n; i++)
 		frame_add(k, snapshot_frame(site->stack, i), &b);
 	if (k->nown == 0)
 		own_add(k, alloc);

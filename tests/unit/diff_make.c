@@ -74,6 +74,20 @@ TEST(other_addresses_and_lines_make_no_difference)
 	diff_free(d);
 }
 
+/* Only what is outside of main or a thread's function starts it. */
+TEST(a_function_of_the_program_has_the_name_of_a_start)
+{
+	struct diff *d =
+		between(FIXTURE(&left, 0, { "clone main _start", 100000 }, { "main _start", 50000 },
+				{ "work start_thread clone3", 70 }),
+			FIXTURE(&right, 0, { "clone main _start", 60000 }, { "main _start", 70000 },
+				{ "work start_thread clone", 70 }));
+
+	CHECK_INT(d->nrows, 3);
+	CHECK_INT(d->nchanged, 2);
+	diff_free(d);
+}
+
 TEST(clones_and_parts_are_their_function)
 {
 	struct diff *d = between(FIXTURE(&left, 0, { "f g main", 100 }, { "r r r main", 60 }),
@@ -479,6 +493,7 @@ int main(void)
 {
 	RUN(names_without_what_compilers_add);
 	RUN(other_addresses_and_lines_make_no_difference);
+	RUN(a_function_of_the_program_has_the_name_of_a_start);
 	RUN(clones_and_parts_are_their_function);
 	RUN(a_part_and_the_inlined_rest_are_one_frame);
 	RUN(the_stacks_that_differ_are_shown);
