@@ -14,10 +14,12 @@ from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, ne
 
 WIDE, NARROW, SMALL = (1200, 900), (400, 800), (300, 400)
 # Runs after the page's own script; each step adds what it sees.
-PROBE = r"""
+PROBE_HEAD = r"""
 const seen = {}, $ = (q) => document.querySelector(q), all = (q) => [...document.querySelectorAll(q)];
 const key = (k) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: k, bubbles: true }));
 const focused = () => document.activeElement.getAttribute("aria-label");
+"""
+PROBE = r"""
 seen.total = document.body.dataset.total;
 seen.title = document.title;
 seen.images = all("img").length;
@@ -45,6 +47,8 @@ $("#inverted").click();
 seen.inverted = all("#rows div[aria-level='2']").map((d) => d.getAttribute("aria-label"));
 $("#graph svg").dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
 seen.when = $("#when").textContent;
+"""
+PROBE_TAIL = r"""
 document.documentElement.dataset.seen = JSON.stringify(seen);
 """
 
@@ -72,8 +76,8 @@ def browser(page, size, *options):
     return done.stdout.decode(errors="replace")
 
 
-def seen_of(page, size, *options):
-    probed = page.replace("</body>", '<script nonce="heaptop">%s</script></body>' % PROBE)
+def seen_of(page, size, *options, probe=PROBE):
+    probed = page.replace("</body>", '<script nonce="heaptop">%s%s%s</script></body>' % (PROBE_HEAD, probe, PROBE_TAIL))
     dom = browser(probed, size, "--dump-dom", *options)
     found = re.search(r'data-seen="([^"]*)"', dom)
     check(found, "the page's script failed")
@@ -136,6 +140,30 @@ def draws():
     check_equal((seen["stack"][0], len([n for n in seen["stack"] if n.startswith("descend")])), ("malloc", 40), "a stack")
     check(any(n.startswith("main") for n in seen["inverted"]), "inverted: %s" % seen["inverted"])
     check(re.fullmatch(r"\d+\.\d+ s: \S+ live \([\d,]+ bytes\)", seen["when"]), "the timeline says " + seen["when"])
+
+
+def page_with(frames, sites):
+    """A page of other data: names of frames, and for each site its parent node, its frame and its live bytes. Nodes
+    are the sites' own, in their order, from 1 on."""
+    page, _ = page_of("3")
+    head, rest = page.split('id="data">\n')
+    text, tail = rest.split("\n</script>", 1)
+    data = json.loads(text)
+    count = len(sites)
+    data["frames"] = {"name": frames, "file": [""] * len(frames), "module": [""] * len(frames), "hidden": [0] * len(frames)}
+    data["nodes"] = {"parent": [0] + [s[0] for s in sites], "frame": [0] + [s[1] for s in sites]}
+    data["values"] = data["values"][:1]
+    data["sites"] = {"id": list(range(count)), "function": ["malloc"] * count, "place": [""] * count,
+                     "leaf": list(range(1, count + 1)), "title": [s[1] for s in sites], "values": [[s[2] for s in sites]]}
+    return head + 'id="data">\n' + json.dumps(data) + "\n</script>" + tail
+
+
+@case("numbers have a unit that leaves them below 1,000")
+def units():
+    sizes = (7, 999, 1023, 1024, 102300, 102390, 999 << 10, 1023400, 1048570, 1 << 20, 1073741000)
+    seen = seen_of(page_with(["f"], [(0, 0, size) for size in sizes]), WIDE, probe="""
+        seen.cells = [...document.querySelectorAll("#sites td.num")].map((td) => td.textContent).reverse();""")
+    check_equal(seen["cells"], ["7", "999", "1023", "1.0k", "99.9k", "100k", "999k", "999k", "1.0M", "1.0M", "1.0G"], "sizes")
 
 
 @case("it fits a narrow window, with fewer columns")

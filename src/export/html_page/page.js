@@ -14,9 +14,10 @@
 
 	function scaled(n, unit, letters) {
 		let i = 0, size = Math.abs(n);
-		for (; size >= unit && i < letters.length - 1; i++)
+		// As it is rounded below: 1048570 is 1.0M, not 1024k.
+		for (; size >= (i ? 999.5 : unit) && i < letters.length - 1; i++)
 			size /= unit;
-		return (n < 0 ? "-" : "") + (i === 0 || size >= 1000 ? Math.round(size) : size.toFixed(size < 100 ? 1 : 0)) + letters[i];
+		return (n < 0 ? "-" : "") + size.toFixed(i && size < 99.95 ? 1 : 0) + letters[i];
 	}
 	const bytes = (n) => scaled(n, 1024, ["", "k", "M", "G", "T", "P"]);
 	const count = (n) => scaled(n, 1000, ["", "k", "M", "G", "T", "P"]);
