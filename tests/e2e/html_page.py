@@ -166,6 +166,15 @@ def units():
     check_equal(seen["cells"], ["7", "999", "1023", "1.0k", "99.9k", "100k", "999k", "999k", "1.0M", "1.0M", "1.0G"], "sizes")
 
 
+@case("the arrow down leads back to what is zoomed, below a node with larger children")
+def arrows():
+    seen = seen_of(page_with(["main", "large", "small"], [(0, 0, 1), (1, 1, 5000), (1, 2, 3000)]), WIDE, probe="""
+        all("#rows div").find((d) => d.getAttribute("aria-label").startsWith("small")).click();
+        seen.path = ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown"].map((k) => { key(k); return focused(); });""")
+    check_equal([label.split(",")[0] for label in seen["path"]], ["main", "all call sites", "all call sites", "main", "small"],
+                "path")
+
+
 @case("it fits a narrow window, with fewer columns")
 def narrow():
     page, _ = page_of("1000")

@@ -146,6 +146,8 @@
 		}
 	}
 
+	let drawn; // boxes by node
+
 	// The nodes above the zoomed one in full width, then all below it that are wide enough.
 	function drawTree(focus) {
 		const width = $("tree").clientWidth, boxes = [], above = [];
@@ -170,7 +172,8 @@
 		}
 		$("rows").style.height = (deepest + 1) * ROW + "px";
 		$("rows").replaceChildren(...boxes);
-		const at = boxes.find((b) => Number(b.dataset.node) === state.zoom);
+		drawn = new Map(boxes.map((b) => [Number(b.dataset.node), b]));
+		const at = drawn.get(state.zoom);
 		at.tabIndex = 0;
 		if (focus)
 			at.focus();
@@ -183,12 +186,12 @@
 		drawTree(focus);
 	}
 
-	const boxOf = (node) => $("rows").querySelector('[data-node="' + node + '"]');
+	const boxOf = (node) => drawn.get(node);
 
 	function treeKey(event) {
 		const node = Number(event.target.dataset.node), siblings = tree.children[tree.parent[node]];
 		const beside = (step) => node === ROOT ? null : siblings[siblings.indexOf(node) + step];
-		const moves = { ArrowUp: () => node === ROOT ? null : tree.parent[node], ArrowDown: () => tree.children[node][0],
+		const moves = { ArrowUp: () => node === ROOT ? null : tree.parent[node], ArrowDown: () => tree.children[node].find((c) => drawn.has(c)),
 			ArrowLeft: () => beside(-1), ArrowRight: () => beside(1), Home: () => ROOT };
 		if (event.key === "Enter" || event.key === " ")
 			zoomTo(node, true);
