@@ -175,6 +175,17 @@ def arrows():
                 "path")
 
 
+@case("a column says which way it is sorted")
+def sorting():
+    seen = seen_of(page_with(["b", "a", "c"], [(0, 0, 2), (0, 1, 3), (0, 2, 1)]), WIDE, probe="""
+        const sorted = () => [all("td.site button").map((b) => b.textContent).join(""),
+            ...all("#head th").map((th) => th.getAttribute("aria-sort"))];
+        const click = (i) => { all("#head button").at(i).click(); return sorted(); };
+        seen.sorted = [sorted(), click(0), click(-1), click(-1), click(0)];""")
+    check_equal(seen["sorted"], [["abc", "descending", "none"], ["cba", "ascending", "none"], ["abc", "none", "ascending"],
+                                 ["cba", "none", "descending"], ["abc", "descending", "none"]], "sorted")
+
+
 @case("it fits a narrow window, with fewer columns")
 def narrow():
     page, _ = page_of("1000")

@@ -288,7 +288,7 @@
 	function drawTable() {
 		const by = sites.values[state.sort], sign = state.up ? 1 : -1;
 		order = sites.id.map((_, s) => s).filter(isFound);
-		order.sort((a, b) => sign * (state.sort < 0 ? frames.name[sites.title[b]].localeCompare(frames.name[sites.title[a]]) :
+		order.sort((a, b) => sign * (state.sort < 0 ? frames.name[sites.title[a]].localeCompare(frames.name[sites.title[b]]) :
 			by[a] - by[b]) || a - b);
 		$("sites").replaceChildren(...order.slice(0, state.rows).map(siteRow));
 		document.querySelectorAll("#head th").forEach((th) => {
@@ -304,7 +304,7 @@
 	function drawHead() {
 		const cell = (text, sort, kind, title) => make("th", { scope: "col", class: kind, "data-sort": sort },
 			make("button", { type: "button", title, onclick: () => {
-				state.up = state.sort === sort && !state.up;
+				state.up = state.sort === sort ? !state.up : sort < 0; // names from A on
 				state.sort = sort;
 				drawTable();
 			} }, text));
