@@ -186,6 +186,14 @@ def sorting():
                                  ["cba", "none", "descending"], ["abc", "descending", "none"]], "sorted")
 
 
+@case("all of the tree is on a sheet of paper")
+def printed():
+    path = os.path.join(scratch, "page.pdf")
+    browser(page_with(["main", "large", "small"], [(0, 0, 0), (1, 1, 8000), (1, 2, 2000)]), WIDE, "--print-to-pdf=" + path)
+    text = run([need("pdftotext"), "-layout", path, "-"]).stdout.decode()
+    check(re.search(r"large 7.8k +small 2.0k", text), "on paper: " + text)
+
+
 @case("it fits a narrow window, with fewer columns")
 def narrow():
     page, _ = page_of("1000")

@@ -23,7 +23,7 @@
 	const count = (n) => scaled(n, 1000, ["", "k", "M", "G", "T", "P"]);
 	const exact = (n) => n.toLocaleString("en-US");
 	const weight = (n, v = state.value) => (data.values[v].bytes ? bytes : count)(n);
-	const share = (n, whole) => (whole > 0 ? (100 * n / whole).toFixed(1) : "0") + "%";
+	const percent = (n, whole) => (whole > 0 ? (100 * n / whole).toFixed(1) : "0") + "%";
 	function clock(ms) {
 		const s = ms / 1000, m = Math.floor(s / 60), h = Math.floor(m / 60);
 		const two = (n) => String(Math.floor(n)).padStart(2, "0");
@@ -106,7 +106,7 @@
 	function about(node) {
 		const whole = tree.total[ROOT], f = tree.frame[node];
 		const text = [make("b", {}, nameOf(node)), make("br"), exact(tree.total[node]) + " " + data.values[state.value].title +
-			", " + share(tree.total[node], whole) + " of all"];
+			", " + percent(tree.total[node], whole) + " of all"];
 		if (tree.self[node] && node !== ROOT)
 			text.push("; " + exact(tree.self[node]) + (state.inverted ? " of outermost frames" : " allocated right here"));
 		if (f >= 0 && (frames.file[f] || frames.module[f]))
@@ -123,17 +123,18 @@
 	// A range of hues for each module, and one in it for each function.
 	const hueOf = (f) => hash(frames.module[f]) / 100 + hash(frames.name[f]) % 50;
 
-	function box(node, left, width, depth) {
+	// `left` and `share` are parts of the tree's width, which is another on paper; `px` is the width in the window.
+	function box(node, left, share, depth, px) {
 		const f = tree.frame[node], own = tree.total[node];
 		const e = make("div", { role: "treeitem", tabindex: "-1", "aria-level": depth + 1, "data-node": node,
-			"aria-label": nameOf(node) + ", " + weight(own) + ", " + share(own, tree.total[ROOT]),
+			"aria-label": nameOf(node) + ", " + weight(own) + ", " + percent(own, tree.total[ROOT]),
 			class: [f < 0 ? "whole" : "", node !== state.zoom && isAbove(node) ? "over" : "", isHit(f) ? "hit" : ""].join(" ") },
-		width > 30 ? nameOf(node) + "  " + weight(own) : "");
+		share * px > 30 ? nameOf(node) + "  " + weight(own) : "");
 		if (f >= 0)
 			e.style.setProperty("--h", hueOf(f));
-		e.style.left = left + "px";
+		e.style.left = 100 * left + "%";
 		e.style.top = depth * ROW + "px";
-		e.style.width = width + "px";
+		e.style.width = 100 * share + "%";
 		return e;
 	}
 
@@ -150,21 +151,21 @@
 
 	// The nodes above the zoomed one in full width, then all below it that are wide enough.
 	function drawTree(focus) {
-		const width = $("tree").clientWidth, boxes = [], above = [];
+		const px = $("tree").clientWidth, boxes = [], above = [];
 		let depth = 0, deepest = 0;
 		for (let n = state.zoom; n !== ROOT; n = tree.parent[n])
 			above.unshift(tree.parent[n]);
 		for (const n of above)
-			boxes.push(box(n, 0, width, depth++));
-		const todo = [[state.zoom, 0, width, depth]], whole = tree.total[state.zoom];
+			boxes.push(box(n, 0, 1, depth++, px));
+		const todo = [[state.zoom, 0, 1, depth]], whole = tree.total[state.zoom];
 		while (todo.length) {
 			const [node, left, wide, level] = todo.pop();
 			let x = left;
-			boxes.push(box(node, left, wide, level));
+			boxes.push(box(node, left, wide, level, px));
 			deepest = Math.max(deepest, level);
 			for (const c of tree.children[node]) {
-				const w = whole > 0 ? tree.total[c] / whole * width : 0;
-				if (w < LEAST_PX)
+				const w = whole > 0 ? tree.total[c] / whole : 0;
+				if (w * px < LEAST_PX)
 					break;
 				todo.push([c, x, w, level + 1]);
 				x += w;
@@ -297,7 +298,7 @@
 		});
 		const found = order.reduce((sum, s) => sum + Math.max(sites.values[state.value][s], 0), 0);
 		$("found").textContent = state.find ? order.length + " of " + sites.id.length + " call sites, " +
-			share(found, tree.total[ROOT]) + " of " + data.values[state.value].title : sites.id.length + " call sites";
+			percent(found, tree.total[ROOT]) + " of " + data.values[state.value].title : sites.id.length + " call sites";
 		$("more").hidden = order.length <= state.rows;
 	}
 
