@@ -9,8 +9,9 @@
 #define FRAMES_MAX  256u /* stacks with more are compared by none of this */
 #define PAIRS_MAX   48u /* entries of a side that are compared with each other */
 #define CHANGED_MAX 512u /* rows that are compared with each other */
-/* Comparisons of two frames that all rows together may need: they take some tenths of a second.
- * Two rows that need more than the rest are not compared; the largest changes come first. */
+/* Comparisons of two frames that all rows together may need, and before them all entries: they take
+ * some tenths of a second. Two that need more than the rest are not compared; the largest changes
+ * come first. */
 #define STEPS_MAX UINT64_C(100000000)
 
 /* ---- stacks ---- */
@@ -103,6 +104,40 @@ static uint32_t apart(const struct keys_entry *x, const struct keys_entry *y)
 	return x->all.count + y->all.count - 2 * both;
 }
 
+/* Names as bits, several of which may share one. */
+struct name_set {
+	uint64_t bits[16];
+};
+
+static unsigned name_bit(const char *name)
+{
+	return (unsigned)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+}
+
+static void name_set_fill(struct name_set *set, const struct keys_names *names)
+{
+	*set = (struct name_set){ 0 };
+	for (uint32_t i = 0; i < names->count; i++) {
+		unsigned bit = name_bit(names->names[i]);
+
+		set->bits[bit / 64] |= UINT64_C(1) << bit % 64;
+	}
+}
+
+/* False: fewer than half of the frames are in common, so that `apart` need not be asked. */
+static bool may_be_same(
+	const struct keys_names *x, const struct keys_names *y, const struct name_set *of_y)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < x->count; i++) {
+		unsigned bit = name_bit(x->names[i]);
+
+		found += of_y->bits[bit / 64] >> bit % 64 & 1;
+	}
+	return 2 * (found < y->count ? found : y->count) > longer(x, y);
+}
+
 /* Whether one may be a part of the other that another compiler kept separate. */
 static bool alike(const struct keys_entry *x, const struct keys_entry *y)
 {
@@ -152,17 +187,42 @@ static void pair_join(struct rows *w, uint32_t a, uint32_t b)
 	rows_join(w, row, b, DIFF_BY_PART);
 }
 
-/* `na` entries of A, then `nb` of B. */
-static void pairs_join(struct rows *w, const uint32_t *entries, size_t na, size_t nb)
+/* From each of `na` entries of A to each of the `nb` of B behind them. False: they need more than
+ * `steps`, from which what they need is taken. */
+static bool distances_fill(const struct rows *w, const uint32_t *entries, size_t na, size_t nb,
+	uint32_t (*distance)[PAIRS_MAX], uint64_t *steps)
+{
+	for (size_t k = 0; k < nb; k++) {
+		const struct keys_entry *b = &w->entries[entries[na + k]];
+		struct name_set names;
+
+		name_set_fill(&names, &b->all);
+		for (size_t i = 0; i < na; i++) {
+			const struct keys_entry *a = &w->entries[entries[i]];
+			uint64_t needed = (uint64_t)a->all.count * b->all.count;
+
+			distance[i][k] = UINT32_MAX;
+			if (!may_be_same(&a->all, &b->all, &names))
+				continue;
+			if (needed > *steps)
+				return false;
+			*steps -= needed;
+			distance[i][k] = apart(a, b);
+		}
+	}
+	return true;
+}
+
+/* `na` entries of A, then `nb` of B. False: no more steps. */
+static bool pairs_join(
+	struct rows *w, const uint32_t *entries, size_t na, size_t nb, uint64_t *steps)
 {
 	static uint32_t distance[PAIRS_MAX][PAIRS_MAX];
 
 	if (na > PAIRS_MAX || nb > PAIRS_MAX)
-		return;
-	for (size_t i = 0; i < na; i++)
-		for (size_t k = 0; k < nb; k++)
-			distance[i][k] =
-				apart(&w->entries[entries[i]], &w->entries[entries[na + k]]);
+		return true;
+	if (!distances_fill(w, entries, na, nb, distance, steps))
+		return false;
 	for (;;) {
 		uint32_t least = UINT32_MAX;
 		size_t a = 0, b = 0;
@@ -172,7 +232,7 @@ static void pairs_join(struct rows *w, const uint32_t *entries, size_t na, size_
 				if (distance[i][k] < least)
 					least = distance[a = i][b = k];
 		if (least == UINT32_MAX)
-			return;
+			return true;
 		pair_join(w, entries[a], entries[na + b]);
 		for (size_t i = 0; i < na; i++)
 			distance[i][b] = UINT32_MAX;
@@ -183,15 +243,17 @@ static void pairs_join(struct rows *w, const uint32_t *entries, size_t na, size_
 
 void figures_join(struct rows *w)
 {
-	size_t to, of[2];
+	uint64_t steps = STEPS_MAX;
+	size_t at, of[2];
 
 	rows_left(w);
 	qsort_r(w->left, w->nleft, sizeof(*w->left), left_compare, w);
-	for (size_t at = 0; at < w->nleft; at = to) {
+	for (size_t end = w->nleft; end > 0; end = at) {
 		of[0] = of[1] = 0;
-		for (to = at; to < w->nleft && equal_figures(w, w->left[at], w->left[to]); to++)
-			of[rows_side(&w->entries[w->left[to]])]++;
-		pairs_join(w, w->left + at, of[0], of[1]);
+		for (at = end; at > 0 && equal_figures(w, w->left[at - 1], w->left[end - 1]); at--)
+			of[rows_side(&w->entries[w->left[at - 1]])]++;
+		if (!pairs_join(w, w->left + at, of[0], of[1], &steps))
+			return;
 	}
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A diff of so many call sites that comparing the stacks of all rows (src/diff/figures.h) takes
- * minutes: only those of the largest changes are compared.
+ * A diff of so many call sites that comparing the stacks of all rows, or of all sites with equal
+ * figures (src/diff/figures.h) takes minutes: only those of the largest changes are compared.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include "src/diff/diff.h"
 #include "tests/check.h"
 
@@ -97,8 +98,78 @@ TEST(the_largest_changes_are_compared)
 	free(b);
 }
 
+#define EQUAL_SITES  8000u
+#define EQUAL_GROUP  40u /* sites with equal figures */
+#define DEEP	     120u /* frames of a stack, */
+#define DEEP_COMMON  90u /* of which the outer ones are the same in all */
+#define POOL	     1000u
+#define MOST_SECONDS 20.0 /* it takes one; with all comparisons a minute */
+
+struct deep {
+	struct snapshot s;
+	struct snap_site sites[EQUAL_SITES];
+	struct stack stacks[EQUAL_SITES];
+	const struct frame *frames[EQUAL_SITES][DEEP];
+	struct frame inner[POOL], outer[DEEP_COMMON];
+	char inner_name[POOL][NAME], outer_name[DEEP_COMMON][NAME];
+};
+
+/* Side 1 lacks every other one of the inner frames. */
+static struct deep *deep_new(unsigned side)
+{
+	struct deep *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		abort();
+	for (unsigned i = 0; i < POOL; i++) {
+		snprintf(d->inner_name[i], NAME, "inner_%u", i);
+		d->inner[i] = (struct frame){ .module = &app, .function = d->inner_name[i] };
+	}
+	for (unsigned i = 0; i < DEEP_COMMON; i++) {
+		snprintf(d->outer_name[i], NAME, "outer_%u", i);
+		d->outer[i] = (struct frame){ .module = &app, .function = d->outer_name[i] };
+	}
+	for (unsigned i = 0; i < EQUAL_SITES; i++) {
+		uint32_t n = 0;
+
+		for (unsigned f = 0; f < DEEP - DEEP_COMMON; f += 1 + side)
+			d->frames[i][n++] = &d->inner[(i / POOL * 37 + i * (f + 1)) % POOL];
+		for (unsigned f = 0; f < DEEP_COMMON; f++)
+			d->frames[i][n++] = &d->outer[f];
+		d->stacks[i] = (struct stack){ .shared = d->frames[i], .nframes = n };
+		d->sites[i] = (struct snap_site){ .id = i,
+			.alloc_function = "malloc",
+			.stack = &d->stacks[i],
+			.live_bytes = 1000 + i / EQUAL_GROUP,
+			.allocs = 1,
+			.alloc_bytes = 1000 + i / EQUAL_GROUP };
+	}
+	d->s.sites = d->sites;
+	d->s.nsites = EQUAL_SITES;
+	return d;
+}
+
+TEST(deep_stacks_with_equal_figures)
+{
+	struct deep *a = deep_new(0), *b = deep_new(1);
+	const struct snapshot *of_a = &a->s, *of_b = &b->s;
+	struct diff *d;
+	size_t largest = 0;
+
+	d = diff_make(&of_a, 1, &of_b, 1, VALUE_LIVE);
+	CHECK((double)clock() / CLOCKS_PER_SEC < MOST_SECONDS);
+	for (size_t i = 0; d && i < d->nrows; i++)
+		largest += d->rows[i].match == DIFF_BY_PART &&
+			   d->rows[i].b->live_bytes == 1000 + (EQUAL_SITES - 1) / EQUAL_GROUP;
+	CHECK_INT(largest, EQUAL_GROUP);
+	diff_free(d);
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
+	RUN(deep_stacks_with_equal_figures);
 	RUN(the_largest_changes_are_compared);
 	return check_end();
 }
