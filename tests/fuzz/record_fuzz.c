@@ -73,7 +73,8 @@ static void blocks_make(struct bytes *file, const uint8_t *data, size_t bytes)
 
 		len = len < bytes - 4 ? len : bytes - 4;
 		bytes_add(&raw, data + 4, len);
-		block_make(file, &writers[stream], data[0] % (BLOCK_LEAK_DETAILS + 2), stream, &raw);
+		block_make(
+			file, &writers[stream], data[0] % (BLOCK_LEAK_DETAILS + 2), stream, &raw);
 		bytes_free(&raw);
 		data += 4 + len;
 		bytes -= 4 + len;

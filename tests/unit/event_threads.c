@@ -32,7 +32,7 @@ struct sums {
 };
 static struct sums thread[SLOTS], share[SITES][SLOTS];
 
-/* A block that is live, and whose it is: SLOTS, nobody's. */
+/* A block that is live, and the thread that owns it: SLOTS, none. */
 struct owned {
 	struct event alloc;
 	uint32_t by;
