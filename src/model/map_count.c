@@ -112,15 +112,6 @@ static bool is_heap(enum map_kind kind)
 	return kind == MAP_BRK || kind == MAP_ARENA || kind == MAP_POOL;
 }
 
-static unsigned class_of(uint64_t size)
-{
-	unsigned i = 0;
-
-	while (i < SNAP_SIZE_BUCKETS - 1 && size > snap_size_le(i))
-		i++;
-	return i;
-}
-
 /* ---- pages ---- */
 
 static void site_note(struct counter *c, const struct on_page *o, uint64_t waste, uint64_t owned)
@@ -256,7 +247,7 @@ static void block_extent(
 /* `next`: the address of the next block. Overlapping blocks did not exist at the same time. */
 static void block_add(struct counter *c, const struct map_block *b, uint64_t next)
 {
-	unsigned class = class_of(b->size);
+	unsigned class = snap_size_bucket(b->size);
 	uint64_t from, to, header = c->in->glibc && c->span->kind != MAP_CHUNKS ? HEADER_BYTES : 0;
 
 	block_extent(c, b, &from, &to);

@@ -28,6 +28,24 @@ uint64_t snap_life_le_ns(unsigned bucket)
 	return bucket >= SNAP_LIFE_BUCKETS - 1 ? UINT64_MAX : 1ull << (HT_TICK_SHIFT + 2 * bucket);
 }
 
+unsigned snap_size_bucket(uint64_t size)
+{
+	unsigned i = 0;
+
+	while (i < SNAP_SIZE_BUCKETS - 1 && size > snap_size_le(i))
+		i++;
+	return i;
+}
+
+unsigned snap_life_bucket(uint64_t ns)
+{
+	unsigned i = 0;
+
+	while (i < SNAP_LIFE_BUCKETS - 1 && ns >= snap_life_le_ns(i))
+		i++;
+	return i;
+}
+
 void snapshot_ref(struct snapshot *s)
 {
 	s->refs++;

@@ -28,6 +28,9 @@
 uint64_t snap_size_le(unsigned bucket);
 /* Largest lifetime in bucket i, ns: 65536, 262144, ... (times 4); UINT64_MAX for the last. */
 uint64_t snap_life_le_ns(unsigned bucket);
+/* The buckets of a size, and of a lifetime in ns. */
+unsigned snap_size_bucket(uint64_t size);
+unsigned snap_life_bucket(uint64_t ns);
 
 enum snap_state {
 	SNAP_STARTING, /* launched, the library has not reported yet */

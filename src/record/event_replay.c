@@ -23,24 +23,6 @@ struct replaying {
 	bool failed;
 };
 
-static unsigned size_bucket(uint64_t size)
-{
-	unsigned i = 0;
-
-	while (i + 1 < SNAP_SIZE_BUCKETS && size > snap_size_le(i))
-		i++;
-	return i;
-}
-
-static unsigned life_bucket(uint64_t ns)
-{
-	unsigned i = 0;
-
-	while (i + 1 < SNAP_LIFE_BUCKETS && ns >= snap_life_le_ns(i))
-		i++;
-	return i;
-}
-
 static uint64_t event_ns(uint64_t tick)
 {
 	return tick << EVENT_TICK_SHIFT;
@@ -75,7 +57,7 @@ static void history_note(struct event_replay *p, uint64_t ns)
 static void alloc_count(struct replaying *r, const struct event *e, struct event_site *s)
 {
 	struct event_replay *p = r->p;
-	struct snap_size *size = &p->sizes[size_bucket(e->size)];
+	struct snap_size *size = &p->sizes[snap_size_bucket(e->size)];
 
 	s->live_bytes += e->size;
 	s->live_blocks++;
@@ -101,7 +83,7 @@ static void alloc_count(struct replaying *r, const struct event *e, struct event
 static void free_count(struct replaying *r, const struct event *e, struct event_site *s)
 {
 	struct event_replay *p = r->p;
-	struct snap_size *size = &p->sizes[size_bucket(e->size)];
+	struct snap_size *size = &p->sizes[snap_size_bucket(e->size)];
 
 	s->live_bytes -= e->size;
 	s->live_blocks--;
@@ -125,7 +107,7 @@ static void life_count(struct replaying *r, const struct event *e)
 	event_threads_free(&r->p->threads, e, b ? b->site : EVENT_SHARE_NONE);
 	if (!b)
 		return;
-	r->p->lifetimes[life_bucket(event_ns(e->tick - b->tick))]++;
+	r->p->lifetimes[snap_life_bucket(event_ns(e->tick - b->tick))]++;
 	event_blocks_remove(&r->births, b);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/record/event_replay.h"
+#include "src/record/event_detail.h"
 #include "src/util/units.h"
 
 /* Owns what a snapshot points to; except what is the recording's. */
@@ -19,6 +19,9 @@ struct owner {
 	struct snapshot **children;
 	size_t nchildren;
 	struct event_recording *kept; /* or NULL */
+	struct event_recording *recording; /* this is a moment of, while it is open: */
+	uint32_t stream;
+	struct event_until until;
 	struct snap_mark from; /* where a range begins */
 	struct snap_range range; /* and what happened in it */
 	char notice[160];
@@ -363,6 +366,9 @@ static struct snapshot *image_snapshot(
 		errno = ENOMEM;
 		return NULL;
 	}
+	o->recording = r;
+	o->stream = stream;
+	o->until = at;
 	if (whole)
 		o->replay.ns = a->ended ? a->ended_ns
 					: o->replay.history_points * o->replay.history_step_ns;
@@ -469,4 +475,13 @@ struct snapshot *event_snapshot_peak(struct event_recording *r, const struct sna
 	const struct event_replay *p = &((const struct owner *)s->owner)->replay;
 
 	return all_snapshot(r, UINT64_MAX, (struct event_until){ p->peak_ns, p->peak_event });
+}
+
+int event_snapshot_detail(const struct snapshot *s, uint32_t site, struct snap_detail *out)
+{
+	const struct owner *o = s->owner;
+
+	if (s->release != owner_free || s->base)
+		return -ENODATA;
+	return event_detail_read(o->recording, o->stream, o->until, s->uptime_ns, site, out);
 }

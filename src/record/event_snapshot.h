@@ -21,4 +21,8 @@ void event_snapshot_keep(struct snapshot *s, struct event_recording *r);
 /* The stream of that image. */
 uint32_t event_snapshot_stream(const struct event_recording *r);
 
+/* A site of a moment in depth, while its recording is open. 0, -ENOMEM; -ENODATA: this snapshot is
+ * none of these. Takes as long as reading all events once. */
+int event_snapshot_detail(const struct snapshot *s, uint32_t site, struct snap_detail *out);
+
 #endif

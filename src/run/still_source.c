@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/model/moment.h"
+#include "src/record/event_snapshot.h"
 #include "src/run/failure.h"
 #include "src/run/report.h"
 #include "src/run/snapshot_file.h"
@@ -18,6 +19,8 @@ struct still_source {
 	bool at_peak; /* that is shown */
 	const struct options *options;
 	struct source_cache *sources; /* made when they are asked for */
+	bool has_detail; /* of the last site that was asked for */
+	struct snap_detail detail;
 };
 
 struct still_source *still_source_open(struct snapshot *shown, const struct options *o)
@@ -49,6 +52,21 @@ struct snapshot *still_source_tick(void *screen, const char **error)
 
 	snapshot_ref(now);
 	return now;
+}
+
+/* Only a recording of all events has more of a site than its row. Nothing changes, so it is read
+ * once for each site that is looked into. */
+int still_source_detail(
+	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out)
+{
+	struct still_source *s = screen;
+
+	if (s->at_peak)
+		return -ENODATA;
+	if (!s->has_detail || s->detail.id != site)
+		s->has_detail = event_snapshot_detail(s->shown, site, &s->detail) == 0;
+	*out = s->detail;
+	return s->has_detail ? 0 : -ENODATA;
 }
 
 int still_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap)

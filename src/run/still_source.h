@@ -20,6 +20,8 @@ struct still_source *still_source_open(struct snapshot *shown, const struct opti
 void still_source_close(struct still_source *s);
 
 struct snapshot *still_source_tick(void *screen, const char **error);
+int still_source_detail(
+	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out);
 int still_source_moment_show(void *screen, const struct moment *m, char *msg, size_t cap);
 int still_source_fds(void *screen, struct pollfd *fds, int max);
 bool still_source_ready(void *screen);

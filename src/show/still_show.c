@@ -33,6 +33,7 @@ static int snapshot_show(struct snapshot *shown, const struct options *o,
 	bool is_diff = o->mode == OPTIONS_DIFF;
 	const struct tui_source source = { .ctx = s,
 		.tick = still_source_tick,
+		.detail = still_source_detail,
 		.moment_show = still_source_moment_show,
 		.fds = still_source_fds,
 		.ready = still_source_ready,

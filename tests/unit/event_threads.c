@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who allocated and freed what, in a recording of all events: random events of several threads,
- * beside sums of them that are kept by hand. */
+/* Who allocated and freed what, in a recording of all events, and each site in depth: random events
+ * of several threads, beside sums of them that are made by hand. */
 #include "tests/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,7 +273,164 @@ TEST(a_range_has_what_they_did_in_it)
 	event_read_free(r);
 }
 
-/* Nobody wrote their names: their numbers are there all the same. */
+/* What a site has by then, event by event. */
+struct depth {
+	struct snap_size sizes[SNAP_SIZE_BUCKETS];
+	uint64_t lifetimes[SNAP_LIFE_BUCKETS];
+	struct sums by[SLOTS];
+	uint64_t before, before_live, live_bytes;
+};
+
+static uint32_t number_of(uint32_t slot)
+{
+	uint32_t i = 0;
+
+	while (i < SLOTS - 1 && slots[i] != slot)
+		i++;
+	return i;
+}
+
+static void depth_alloc(struct depth *d, const struct event *e, bool is_live)
+{
+	struct snap_size *size = &d->sizes[snap_size_bucket(e->size)];
+	struct sums *by = &d->by[number_of(e->slot)];
+
+	size->allocs++;
+	size->live_blocks += is_live;
+	size->live_bytes += is_live ? e->size : 0;
+	d->live_bytes += is_live ? e->size : 0;
+	if (e->kind == EVENT_BEFORE) {
+		d->before++;
+		d->before_live += is_live;
+		return;
+	}
+	by->allocs++;
+	by->alloc_bytes += e->size;
+	by->live += is_live;
+	by->live_bytes += is_live ? e->size : 0;
+}
+
+static void depth_make(struct depth *d, uint32_t site, size_t count)
+{
+	static size_t end[EVENTS]; /* of each block: the number of its free's event */
+
+	memset(d, 0, sizeof(*d));
+	memset(end, 0, sizeof(end));
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_FREE)
+			end[events[i].number] = i;
+	for (size_t i = 0; i < count; i++) {
+		const struct event *e = &events[i];
+
+		if (e->site != site)
+			continue;
+		if (e->kind == EVENT_FREE) {
+			d->by[number_of(e->slot)].frees++;
+			d->by[number_of(e->slot)].free_bytes += e->size;
+			continue;
+		}
+		depth_alloc(d, e, end[e->number] == 0);
+		if (end[e->number])
+			d->lifetimes[snap_life_bucket(
+				(events[end[e->number]].tick - e->tick) << EVENT_TICK_SHIFT)]++;
+	}
+}
+
+static void check_depth(const struct snap_detail *got, const struct depth *want)
+{
+	uint64_t allocs = 0, last = UINT64_MAX, live = 0;
+
+	CHECK_INT(memcmp(got->sizes, want->sizes, sizeof(want->sizes)), 0);
+	CHECK_INT(memcmp(got->lifetimes, want->lifetimes, sizeof(want->lifetimes)), 0);
+	CHECK(got->has_alive && got->more_threads == 0);
+	CHECK_INT(got->alive_bytes, want->live_bytes);
+	for (unsigned i = 0; i < got->nthreads; i++) {
+		const struct snap_site_thread *t = &got->thread[i];
+		const struct sums *by = &want->by[number_of(t->slot)];
+
+		CHECK_INT(t->allocs, by->allocs);
+		CHECK_INT(t->alloc_bytes, by->alloc_bytes);
+		CHECK_INT(t->frees, by->frees);
+		CHECK_INT(t->free_bytes, by->free_bytes);
+		CHECK_INT(t->live_blocks, by->live);
+		CHECK_INT(t->live_bytes, by->live_bytes);
+		CHECK(t->alloc_bytes <= last);
+		last = t->alloc_bytes;
+		allocs += t->allocs;
+		live += t->live_blocks;
+	}
+	for (unsigned i = 0; i < SLOTS; i++) {
+		allocs -= want->by[i].allocs;
+		live -= want->by[i].live;
+	}
+	CHECK(allocs == 0 && live == 0); /* no thread is missing */
+}
+
+/* Spans of age: from now on back, none is missing, and in each are the blocks of that age. */
+static void check_ages(const struct snap_detail *got, uint32_t site, size_t count, uint64_t end_ns)
+{
+	uint64_t from = 0, found;
+
+	CHECK(got->has_ages);
+	for (unsigned k = 0; k < got->nages; k++) {
+		const struct snap_age *age = &got->age[k];
+
+		found = 0;
+		for (size_t i = 0; i < count; i++) {
+			uint64_t old = end_ns - (events[i].tick << EVENT_TICK_SHIFT);
+
+			found += events[i].site == site && events[i].kind == EVENT_ALLOC &&
+				 !age->is_before && old <= age->oldest_ns &&
+				 (old > age->youngest_ns || k == 0);
+			found += events[i].site == site && events[i].kind == EVENT_BEFORE &&
+				 age->is_before;
+		}
+		CHECK_INT(age->allocs, found);
+		CHECK(age->alive_blocks <= age->allocs);
+		CHECK(age->is_before || age->youngest_ns == from);
+		from = age->oldest_ns;
+	}
+}
+
+TEST(a_site_in_depth)
+{
+	static const size_t until[] = { 40, EVENTS / 3, EVENTS };
+	struct event_recording *r = reopen();
+	struct snap_detail *got = calloc(1, sizeof(*got));
+	struct depth *want = calloc(1, sizeof(*want));
+	struct snapshot *s;
+
+	for (size_t i = 0; i < sizeof(until) / sizeof(until[0]); i++) {
+		size_t count = until[i] / 4 * 4;
+
+		s = event_snapshot(r, (count / 4 << EVENT_TICK_SHIFT) - 1);
+		for (size_t k = 0; k < s->nsites; k += 29) {
+			uint32_t site = s->sites[k].id;
+
+			depth_make(want, site, count);
+			CHECK_INT(event_snapshot_detail(s, site, got), 0);
+			CHECK_INT(got->id, site);
+			check_depth(got, want);
+			check_ages(got, site, count, s->uptime_ns);
+			CHECK(!want->before || got->age[got->nages - 1].is_before);
+			CHECK(!want->before ||
+				got->age[got->nages - 1].alive_blocks == want->before_live);
+		}
+		snapshot_unref(s);
+	}
+	s = event_snapshot(r, UINT64_MAX);
+	CHECK_INT(event_snapshot_detail(s, 3, got), 0); /* no site at all */
+	CHECK(got->nthreads == 0 && got->alive_bytes == 0);
+	snapshot_unref(s);
+	s = calloc(1, sizeof(*s)); /* another's */
+	CHECK_INT(event_snapshot_detail(s, 0, got), -ENODATA);
+	free(s);
+	free(got);
+	free(want);
+	event_read_free(r);
+}
+
+/* Their names were not written: their numbers are there all the same. */
 TEST(a_file_without_an_end_has_threads_too)
 {
 	struct event_recording *r;
@@ -295,6 +453,7 @@ int main(void)
 	RUN(threads_have_what_they_did_by_then);
 	RUN(they_have_their_names);
 	RUN(a_range_has_what_they_did_in_it);
+	RUN(a_site_in_depth);
 	RUN(a_file_without_an_end_has_threads_too);
 	unlink(path);
 	return check_end();
