@@ -120,7 +120,9 @@ static void root_put(struct massif *m, const struct stack_tree *t, uint64_t whol
 		large + (small > 0) + (whole > sum), whole);
 	small_put(m->out, 1, small, bytes);
 	if (whole > sum)
-		strbuf_printf(m->out, " n0: %" PRIu64 " of no recorded call site\n", whole - sum);
+		strbuf_printf(m->out, " n0: %" PRIu64 " of %s\n", whole - sum,
+			m->profile.options->filter ? "call sites that the filter leaves out"
+						   : "no recorded call site");
 }
 
 /* A snapshot with its tree of `value`, which is `bytes` in total. */

@@ -137,7 +137,7 @@ TEST(massif)
 		{ .ns = 600000000000, .live_bytes = 20, .low_bytes = 10, .high_bytes = 90 },
 	};
 	const struct timeline t = { .points = points, .npoints = 2 };
-	const struct export_options o = { .names = NAMES_FULL, .timeline = &t };
+	struct export_options o = { .names = NAMES_FULL, .timeline = &t };
 	struct snap_site site = canned_sites[0];
 	struct snapshot s = canned;
 
@@ -160,6 +160,12 @@ TEST(massif)
 		      "   n0: 140000000 0x555500002000: main (main.cc:12)\n"
 		      "#-----------\nsnapshot=2\n") != NULL);
 	CHECK(strstr(out.data, "time=600000\nmem_heap_B=20\n") != NULL);
+	o.filter = "insert";
+	exported(EXPORT_MASSIF, &s, &o);
+	CHECK(strstr(out.data, " n0: 1000000 of call sites that the filter leaves out\n") != NULL);
+	CHECK(strstr(out.data, "no recorded") == NULL);
+	o.filter = NULL;
+	exported(EXPORT_MASSIF, &s, &o);
 	CHECK(strstr(out.data, "time=761000\nmem_heap_B=134606848\n") != NULL);
 	s.moment = SNAP_PEAK;
 	exported(EXPORT_MASSIF, &s, &o);
