@@ -291,6 +291,21 @@ static void facts_put(struct page *p)
 	writer_end(&p->w);
 }
 
+static void filter_put(struct page *p)
+{
+	struct strbuf note = STRBUF_INIT;
+
+	if (!p->profile.options->filter)
+		return;
+	strbuf_printf(&note,
+		"Call stacks and call sites are those that match the filter %s; the other figures "
+		"are of all.",
+		p->profile.options->filter);
+	writer_string(&p->w, NULL, strbuf_text(&note));
+	p->w.out->failed |= note.failed;
+	strbuf_free(&note);
+}
+
 /* What a reader must know before the figures. */
 static void notes_put(struct page *p, const struct snapshot *s)
 {
@@ -303,6 +318,7 @@ static void notes_put(struct page *p, const struct snapshot *s)
 	writer_array(&p->w, "notes");
 	if (moments[s->moment])
 		writer_string(&p->w, NULL, moments[s->moment]);
+	filter_put(p);
 	if (s->sampling.most)
 		writer_string(
 			&p->w, NULL, "Figures are estimates: only some blocks were recorded.");

@@ -264,6 +264,19 @@ TEST(html_escapes)
 	CHECK(strstr(out.data, "</script>\n</body>\n</html>\n") != NULL);
 }
 
+/* The sites' sum is not the total then. */
+TEST(html_names_the_filter)
+{
+	struct export_options o = { .names = NAMES_FULL };
+
+	exported(EXPORT_HTML, &canned, &o);
+	CHECK(strstr(out.data, "\"notes\": []") != NULL);
+	o.filter = "fn=\"insert\"";
+	exported(EXPORT_HTML, &canned, &o);
+	CHECK(strstr(out.data, "\"notes\": [\"Call stacks and call sites are those that match the "
+			       "filter fn=\\\"insert\\\"; ") != NULL);
+}
+
 /* Same input, same file; a gzip header without a time. */
 TEST(pprof_is_reproducible)
 {
@@ -385,6 +398,7 @@ int main(void)
 	RUN(past);
 	RUN(dot_escapes);
 	RUN(html_escapes);
+	RUN(html_names_the_filter);
 	RUN(pprof_is_reproducible);
 	RUN(proto);
 	RUN(perfetto_of_any_figures);
