@@ -175,6 +175,17 @@ def arrows():
                 "path")
 
 
+@case("keys with Alt, Control or Meta are the browser's")
+def browser_keys():
+    seen = seen_of(page_with(["f"], [(0, 0, 1)]), WIDE, probe="""
+        const taken = (e, key, more) => !e.dispatchEvent(new KeyboardEvent("keydown",
+            { key, bubbles: true, cancelable: true, ...more }));
+        const places = [$("#rows div"), $("#graph svg")];
+        seen.plain = places.map((e) => taken(e, "ArrowLeft", {}));
+        seen.others = places.flatMap((e) => ["altKey", "ctrlKey", "metaKey"].map((m) => taken(e, "ArrowLeft", { [m]: true })));""")
+    check_equal((seen["plain"], seen["others"]), ([True, True], [False] * 6), "keys that the page takes")
+
+
 @case("a column says which way it is sorted")
 def sorting():
     seen = seen_of(page_with(["b", "a", "c"], [(0, 0, 2), (0, 1, 3), (0, 2, 1)]), WIDE, probe="""

@@ -189,7 +189,12 @@
 
 	const boxOf = (node) => drawn.get(node);
 
+	// Alt and the arrow left go back a page, and others are the browser's, too.
+	const isBrowserKey = (event) => event.altKey || event.ctrlKey || event.metaKey;
+
 	function treeKey(event) {
+		if (isBrowserKey(event))
+			return;
 		const node = Number(event.target.dataset.node), siblings = tree.children[tree.parent[node]];
 		const beside = (step) => node === ROOT ? null : siblings[siblings.indexOf(node) + step];
 		const moves = { ArrowUp: () => node === ROOT ? null : tree.parent[node], ArrowDown: () => tree.children[node].find((c) => drawn.has(c)),
@@ -242,7 +247,7 @@
 			onpointermove: (e) => { at = say((e.clientX - svg.getBoundingClientRect().left) / svg.clientWidth * last); },
 			onkeydown: (e) => {
 				const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -1e9, End: 1e9 }[e.key];
-				if (!step || !p.past.length)
+				if (!step || !p.past.length || isBrowserKey(e))
 					return;
 				at = Math.min(Math.max(at + step, 0), p.past.length - 1);
 				say(p.past[at][0]);
