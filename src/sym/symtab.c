@@ -209,17 +209,23 @@ static size_t upper_bound(const struct symtab *t, uint64_t vaddr)
 	return sorted_through(SORTED_BY(t->symbols, t->count, start), vaddr);
 }
 
+/* A symbol that ends where the next begins may be a label inside one whose size is recorded. */
 static const struct symbol *find(const struct symtab *t, uint64_t vaddr)
 {
 	size_t n = t ? upper_bound(t, vaddr) : 0;
+	const struct symbol *nearest = NULL;
 
 	for (size_t back = 0; back < LOOK_BACK && n > 0; back++, n--) {
 		const struct symbol *s = &t->symbols[n - 1];
 
-		if (vaddr - s->start < s->size && (back == 0 || !s->open_ended))
+		if (vaddr - s->start >= s->size)
+			continue;
+		if (!s->open_ended)
 			return s;
+		if (back == 0)
+			nearest = s;
 	}
-	return NULL;
+	return nearest;
 }
 
 const char *symtab_find(const struct symtab *t, uint64_t vaddr)

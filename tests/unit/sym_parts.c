@@ -92,7 +92,8 @@ static const char assembly[] =
 	"many:\n__many:\n	.skip 32\n	.size many,32\n	.size __many,32\n"
 	"	.globl outer\n	.type outer,@function\n"
 	"outer:\n	.skip 8\n"
-	"	.type label,@function\nlabel:\n	.size label,4\n	.skip 24\n"
+	"	.type label,@function\nlabel:\n	.size label,4\n	.skip 12\n"
+	"inside:\n	.skip 12\n"
 	"	.size outer,32\n"
 	"	.globl untyped\nuntyped:\n	.skip 16\n"
 	"	.data\n	.globl datum\ndatum:\n	.skip 16\n"
@@ -128,6 +129,7 @@ TEST(symtab_of_assembly)
 	CHECK_STR(symtab_find(t, 0x10020), "outer");
 	CHECK_STR(symtab_find(t, 0x10029), "label");
 	CHECK_STR(symtab_find(t, 0x10030), "outer"); /* behind the label, still inside */
+	CHECK_STR(symtab_find(t, 0x10038), "outer"); /* a label without a size is no function */
 	CHECK_STR(symtab_find(t, 0x1004f), "untyped");
 	CHECK(symtab_find(t, 0x10050) == NULL); /* the section's end */
 	CHECK(symtab_find(t, 0xffff) == NULL);
