@@ -385,6 +385,7 @@ struct said *session_said(struct session *s)
 static void sites_register(struct session *s)
 {
 	stack_registration_limit(s->registration, SITES_MOST);
+	stack_registration_process(s->registration, s->far ? 0 : s->pid);
 	stack_registration_register(s->registration, s->sites.read, s->sites.count);
 	s->ancestors.is_full = stack_registration_is_full(s->registration);
 	ancestors_fold(&s->ancestors, s->model, s->sites.read, s->sites.count);

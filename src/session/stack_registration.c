@@ -33,6 +33,7 @@ struct stack_registration {
 	uint32_t round; /* counts calls of stack_registration_register, from 1 */
 	uint32_t registered, most; /* sites in the model, and their limit */
 	struct allocators allocators; /* names of functions */
+	pid_t pid; /* of the process, while it runs; 0: unknown */
 	char *exe, *started; /* the program's file, and by which path it was started, or NULL */
 };
 
@@ -65,6 +66,11 @@ struct stack_registration *stack_registration_new(
 		return NULL;
 	}
 	return s;
+}
+
+void stack_registration_process(struct stack_registration *s, pid_t pid)
+{
+	s->pid = pid;
 }
 
 void stack_registration_hold(struct stack_registration *s, const uint32_t *below)
@@ -165,7 +171,7 @@ static bool is_early(struct stack_registration *s, struct module *m)
 static int module_make(struct stack_registration *s, uint32_t module)
 {
 	struct read_module info;
-	struct sym_module sym = { .id = module, .path = info.path };
+	struct sym_module sym = { .id = module, .path = info.path, .pid = s->pid };
 	struct module *m = &s->modules[module];
 	int rc = module == 0 ? -EINVAL : read_module(s->segment, module, &info);
 

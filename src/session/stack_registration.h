@@ -15,6 +15,9 @@ struct stack_registration;
 /* Borrows its arguments; all must outlive it. NULL: out of memory. */
 struct stack_registration *stack_registration_new(
 	struct read_segment *segment, struct model *model, struct sym *sym);
+/* The process whose modules they are, as /proc here names it: it leads to files that are no longer
+ * at their paths. 0: unknown. */
+void stack_registration_process(struct stack_registration *s, pid_t pid);
 /* Frees the modules that frames of the model point to. */
 void stack_registration_free(struct stack_registration *s);
 /*

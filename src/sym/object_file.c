@@ -61,26 +61,52 @@ static bool is_file_path(const char *path)
 	return path[0] == '/' && !ends_with(path, " (deleted)");
 }
 
-static int file_open(
-	struct object_file *o, const struct sym_module *m, const struct debugfile_dirs *dirs)
+/* The file at `root` and `path`, if it has the module's build-id. */
+static int file_try(
+	struct object_file *o, const struct sym_module *m, const char *root, const char *file)
 {
 	char path[PATH_MAX];
 	int rc;
 
-	if (!is_file_path(m->path))
-		return -ENOENT;
-	if (dirs->elsewhere)
-		return shortage_has_memory(SPARE_BYTES)
-			       ? elsewhere_open(&o->file, m, dirs->elsewhere)
-			       : -ENOMEM;
-	if (snprintf(path, sizeof(path), "%s%s", dirs->root, m->path) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s", root, file) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	rc = shortage_has_memory(SPARE_BYTES) ? elffile_open(&o->file, path) : -ENOMEM;
+	rc = elffile_open(&o->file, path);
 	if (rc == 0 && m->build_id_len > 0 &&
 		!elffile_build_id_is(&o->file, m->build_id, m->build_id_len)) {
 		elffile_close(&o->file);
 		rc = -ESTALE;
 	}
+	return rc;
+}
+
+/* Through the process that has mapped it: its own executable, whatever is at that path now, or the
+ * path as that process sees it. Only a build-id proves that it is the file. */
+static int process_file_open(struct object_file *o, const struct sym_module *m)
+{
+	char root[32];
+
+	snprintf(root, sizeof(root), "/proc/%d/", (int)m->pid);
+	if (file_try(o, m, root, "exe") == 0)
+		return 0;
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)m->pid);
+	return file_try(o, m, root, m->path);
+}
+
+static int file_open(
+	struct object_file *o, const struct sym_module *m, const struct debugfile_dirs *dirs)
+{
+	int rc;
+
+	if (!is_file_path(m->path))
+		return -ENOENT;
+	if (!shortage_has_memory(SPARE_BYTES))
+		return -ENOMEM;
+	if (dirs->elsewhere)
+		return elsewhere_open(&o->file, m, dirs->elsewhere);
+	rc = file_try(o, m, dirs->root, m->path);
+	if (rc != 0 && rc != -ENOMEM && m->pid > 0 && m->build_id_len > 0 &&
+		process_file_open(o, m) == 0)
+		return 0;
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Where files of a program on another machine are searched for; each may be NULL. */
 struct sym_elsewhere {
@@ -29,6 +30,10 @@ struct sym_module {
 	const uint8_t *build_id; /* NULL when the program's copy had none */
 	size_t build_id_len; /* bytes; a file with another build-id is refused (names would be
 				wrong) */
+	/* A process that has mapped it, as /proc here names it, or 0. Where `path` leads to another
+	 * file, as after a rebuild or from another root folder, the process still leads to this
+	 * one. */
+	pid_t pid;
 };
 
 struct sym_frame {
