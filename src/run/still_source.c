@@ -55,7 +55,7 @@ struct snapshot *still_source_tick(void *screen, const char **error)
 }
 
 /* Only a recording of all events has more of a site than its row. Nothing changes, so it is read
- * once for each site that is looked into. */
+ * once for each site whose detail is opened. */
 int still_source_detail(
 	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out)
 {
