@@ -353,3 +353,16 @@ bool proc_thread_name(pid_t pid, pid_t tid, char *out, size_t cap)
 	text_clean(out, cap, comm, (size_t)len);
 	return true;
 }
+
+size_t proc_command(pid_t pid, uint64_t start_ticks, char *line, size_t cap)
+{
+	char path[64];
+	uint64_t ticks;
+	ssize_t n;
+
+	if (pid <= 0 || proc_start_ticks(pid, &ticks) != 0 || ticks != start_ticks)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)proc_memory_tid(pid));
+	n = proc_file_read(path, line, cap);
+	return n > 0 ? (size_t)n : 0;
+}

@@ -113,6 +113,11 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 pid_t proc_memory_tid(pid_t pid);
 /* A thread's name, cleaned. False: it cannot be read, and `out` is as it was. */
 bool proc_thread_name(pid_t pid, pid_t tid, char *out, size_t cap);
+/* The arguments that a process shows now, each terminated: it may have rewritten them. At most
+ * `cap` bytes. Their number; 0: none, and `line` is as it was, or it is not the process that began
+ * then.
+ */
+size_t proc_command(pid_t pid, uint64_t start_ticks, char *line, size_t cap);
 /* Processor time of all its threads so far, those that ended included. 0 or -errno; pid 0, a
  * process that is not visible from here, is -ESRCH. */
 int proc_cpu_ns(pid_t pid, uint64_t *ns);

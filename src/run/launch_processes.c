@@ -174,6 +174,18 @@ static void identity_read(struct launch_process *p, struct read_segment *s)
 	target_command(p->command, sizeof(p->command), &id);
 }
 
+/* A forked child shows its parent's arguments until it rewrites them, as servers' workers do. */
+static void title_read(struct launch_process *p)
+{
+	char line[HT_COMMAND_MAX];
+	size_t n = p->forked && !p->elsewhere
+			   ? proc_command(p->pid, p->start_ticks, line, sizeof(line))
+			   : 0;
+
+	if (n)
+		target_line(p->command, sizeof(p->command), line, n);
+}
+
 static void read_one(struct launch_processes *l, struct launch_process *p)
 {
 	char message[READ_MESSAGE_MAX];
@@ -203,6 +215,7 @@ void launch_processes_tick(struct launch_processes *l)
 			end_note(l, p); /* until it is reaped, nothing is known */
 		if (p->ended)
 			continue;
+		title_read(p);
 		read_one(l, p);
 		if (!p->ended && is_gone(p))
 			end_note(l, p);
@@ -321,6 +334,7 @@ void launch_processes_note(struct launch_processes *l, const struct target_segme
 		read_one(l, p); /* the peak of the image before */
 		p->exec_gen = t->exec_gen;
 		p->image_ns = t->created_ns;
+		p->forked = t->forked;
 		memcpy(p->path, t->path, sizeof(p->path));
 		text_clean(p->command, sizeof(p->command), t->command, strlen(t->command));
 		read_one(l, p);

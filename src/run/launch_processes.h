@@ -26,6 +26,7 @@ struct launch_process {
 	uint64_t began_ns; /* realtime: when its first image that was seen began */
 	uint64_t image_ns; /* realtime: when its newest image began */
 	bool elsewhere; /* in a pid namespace that is not visible from ours */
+	bool forked; /* its newest image is a child that has not called exec */
 	bool ended;
 	int status; /* how, in waitpid's terms; -1: unknown */
 	int pidfd; /* -1: none */

@@ -87,6 +87,25 @@ struct session {
 	struct scanned_sites scanned;
 };
 
+/* A forked child shows its parent's arguments until it rewrites them, as servers' workers do. */
+static void title_refresh(struct session *s)
+{
+	struct read_identity *id = &s->identity;
+	char line[HT_COMMAND_MAX];
+	size_t n = id->forked && s->state == SNAP_RUNNING && !s->far
+			   ? proc_command(s->pid, id->start_ticks, line, sizeof(line))
+			   : 0;
+
+	/* The rest of what was once the arguments. */
+	while (n > 1 && !line[n - 1] && !line[n - 2])
+		n--;
+	if (n == 0 || (n == id->command_bytes && memcmp(line, id->command, n) == 0))
+		return;
+	memcpy(id->command, line, n);
+	id->command_bytes = (uint32_t)n;
+	command_line_load(&s->command, id); /* without memory, the old one stays */
+}
+
 /* Until the library has reported, only the launcher's data are there. The command comes last. */
 static void identity_refresh(struct session *s)
 {
@@ -573,6 +592,7 @@ struct snapshot *session_tick(struct session *s)
 
 	*in = (struct model_input){ .now_ns = now_of(s) };
 	identity_refresh(s);
+	title_refresh(s);
 	rc = account_read(s);
 	if (rc == 0) {
 		if (s->far)

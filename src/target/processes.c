@@ -110,12 +110,8 @@ static size_t line_read(pid_t pid, char line[LINE_BYTES])
 static void command_fill(
 	struct target_process *p, const struct proc_reading *r, char *line, size_t n)
 {
-	while (n && !line[n - 1])
-		n--;
-	text_unfold(line, n);
-	if (n)
-		text_clean(p->command, sizeof(p->command), line, n);
-	else
+	target_line(p->command, sizeof(p->command), line, n);
+	if (!p->command[0])
 		text_clean(
 			p->command, sizeof(p->command), r->comm, strnlen(r->comm, sizeof(r->comm)));
 }

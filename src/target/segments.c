@@ -40,16 +40,21 @@ struct found {
 	bool boot_known;
 };
 
+void target_line(char *out, size_t cap, char *line, size_t n)
+{
+	while (n && (!line[n - 1] || line[n - 1] == ' '))
+		n--;
+	text_unfold(line, n);
+	text_clean(out, cap, line, n);
+}
+
 void target_command(char *out, size_t cap, const struct read_identity *id)
 {
 	char line[HT_COMMAND_MAX];
 	size_t n = id->command_bytes < sizeof(line) ? id->command_bytes : sizeof(line);
 
 	memcpy(line, id->command, n);
-	while (n && !line[n - 1])
-		n--;
-	text_unfold(line, n);
-	text_clean(out, cap, line, n);
+	target_line(out, cap, line, n);
 }
 
 /* Finds the process of a segment. 0; -ESRCH: it is gone; -EXDEV: it may be invisible from here;
@@ -185,6 +190,7 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 {
 	char message[READ_MESSAGE_MAX] = "";
 	struct read_identity id;
+	size_t n;
 
 	if (read_identity_of_file(s->path, &id, message)) {
 		unreadable_fill(f, s, &id, message);
@@ -199,6 +205,11 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	s->created_ns = id.created_realtime_ns;
 	s->pid_namespace = id.pid_namespace;
 	s->state = state_of(f, &id, s);
+	/* A forked child began with its parent's; a server's workers then say what they are. */
+	n = id.forked ? proc_command(s->process, id.start_ticks, id.command, sizeof(id.command))
+		      : 0;
+	if (n)
+		id.command_bytes = (uint32_t)n;
 	target_command(s->command, sizeof(s->command), &id);
 }
 

@@ -113,7 +113,10 @@ int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *c
 /* Whether the process of a running segment called exec and continues without the library: it has
  * another executable, and not the segment. False if that cannot be read. */
 bool target_execed_unrecorded(const struct target_segment *s);
-/* A recorded argv as one clean line: spaces between the arguments. `cap` bytes at most. */
+/* Arguments, each terminated, as one clean line: blanks between them, none at the end. `cap` bytes
+ * at most. `line` is overwritten. */
+void target_line(char *out, size_t cap, char *line, size_t n);
+/* The same of a recorded argv. */
 void target_command(char *out, size_t cap, const struct read_identity *id);
 /* Whether two processes run the same executable file, as far as it can be read. */
 bool target_same_executable(pid_t one, pid_t other);

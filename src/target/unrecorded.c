@@ -119,13 +119,8 @@ static void command_read(const struct subject *s, char *out, size_t cap)
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)proc_memory_tid(s->pid));
 	n = proc_file_read(path, line, sizeof(line));
-	while (n > 0 && !line[n - 1])
-		n--;
-	if (n > 0)
-		text_unfold(line, (size_t)n);
-	if (n > 0)
-		text_clean(out, cap, line, (size_t)n);
-	else
+	target_line(out, cap, line, n > 0 ? (size_t)n : 0);
+	if (!out[0])
 		text_clean(out, cap, s->proc.comm, strnlen(s->proc.comm, sizeof(s->proc.comm)));
 }
 

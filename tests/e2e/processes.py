@@ -467,6 +467,32 @@ def workers():
         check_equal([c["process"]["state"] for c in rep["children"]], ["gone"], "the worker in the report")
 
 
+@case("a worker that writes what it is over its arguments goes by that")
+def titled():
+    here, recording = path_of("titled.on"), path_of("titled.rec")
+    viewer = start("p\n:until titled: worker\n:save-display " + path_of("titled") + "\n:until exit 0\n", ["--", target("titled"), here])
+    lines = [line for line in shot("titled").splitlines() if "titled" in line and "heaptop " not in line]
+    check(any(re.search(r"[├└]─ titled: worker$", line.rstrip()) for line in lines), "\n".join(lines))
+    check(any("titled " + here in line for line in lines), "the parent: " + "\n".join(lines))
+    os.unlink(here)
+    check_equal(end(viewer)[0], 0, "the screen")
+
+    viewer = subprocess.Popen([HEAPTOP, "-d", "0.1", "--record", recording, "--report", "--format", "json", "-o", path_of("out"), "--",
+                               target("titled"), here], env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_for(lambda: os.path.exists(here), "the worker's title")
+    for _ in range(3):  # refreshes since
+        size = os.path.getsize(recording) if os.path.exists(recording) else 0
+        wait_for(lambda: os.path.exists(recording) and os.path.getsize(recording) > size, "a refresh")
+    listed = listing()
+    os.unlink(here)
+    check_equal(viewer.wait(60), 0, viewer.stderr.read())
+    done = run([HEAPTOP, "-r", recording, "--format", "json"], env=environment())
+    for rep in (json.loads(text_of("out")), json.loads(done.stdout)):
+        check_equal([c["process"]["command"] for c in rep["children"]], [["titled: worker"]], "in the report")
+        check_equal(rep["process"]["command"][1:], [here], "the parent")
+    check("titled: worker" in listed, listed)
+
+
 @case("filter and grouping of a report are those of the children's parts, too")
 def parts():
     command = ["sh", "-c", "sort /dev/null; sort /dev/null; true"]
