@@ -27,6 +27,15 @@ static uint64_t random_below(uint64_t below)
 	return (seed >> 33) % below;
 }
 
+static uint32_t number_of(uint32_t slot)
+{
+	uint32_t i = 0;
+
+	while (i < SLOTS - 1 && slots[i] != slot)
+		i++;
+	return i;
+}
+
 /* What a thread has done; and beside it, what it has at each site. */
 struct sums {
 	uint64_t allocs, frees, alloc_bytes, free_bytes, foreign, foreign_bytes, live, live_bytes;
@@ -74,10 +83,8 @@ static void sums_make(size_t count)
 	memset(share, 0, sizeof(share));
 	for (size_t i = 0; i < count; i++) {
 		const struct event *e = &events[i];
-		uint32_t by = 0;
+		uint32_t by = number_of(e->slot);
 
-		while (by < SLOTS - 1 && slots[by] != e->slot)
-			by++;
 		if (e->kind == EVENT_FREE) {
 			freed(&block[e->number], by);
 			continue;
@@ -192,10 +199,8 @@ static void check_shares(const struct snapshot *s)
 		CHECK_INT(site->shares, all);
 		for (uint32_t k = 0; k < site->shares; k++) {
 			const struct snap_share *h = &site->share[k];
-			uint32_t by = 0;
+			uint32_t by = number_of(h->slot);
 
-			while (by < SLOTS - 1 && slots[by] != h->slot)
-				by++;
 			CHECK_INT(h->site, site->id);
 			CHECK_INT(h->allocs, share[site->id / STEP][by].allocs);
 			CHECK_INT(h->alloc_bytes, share[site->id / STEP][by].alloc_bytes);
@@ -280,15 +285,6 @@ struct depth {
 	struct sums by[SLOTS];
 	uint64_t before, before_live, live_bytes;
 };
-
-static uint32_t number_of(uint32_t slot)
-{
-	uint32_t i = 0;
-
-	while (i < SLOTS - 1 && slots[i] != slot)
-		i++;
-	return i;
-}
 
 static void depth_alloc(struct depth *d, const struct event *e, bool is_live)
 {
