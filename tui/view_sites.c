@@ -326,8 +326,7 @@ static void sites_draw_empty(const struct ui *ui)
 		: ui->group.by == GROUP_THREAD && ui->shown->kinds
 			? "threads are counted in the heap only: M shows it, g groups otherwise"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive && !ui->source->shares
-			? "live blocks by thread are known only with the program; g groups "
-			  "otherwise"
+			? "this file has no live blocks by thread; g groups otherwise"
 		: ui->group.by == GROUP_THREAD && !ui->shown->has_alive
 			? "counting live blocks by thread"
 		: ui->shown->nsites ? sites_all_hidden(ui)

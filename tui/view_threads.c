@@ -447,7 +447,7 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 			threads_compared(ui)   ? "A and B, by name"
 			: threads_ranged(ui)   ? "what each did in the range"
 			: ui->shown->has_alive ? live
-			: !ui->source->shares  ? "LIVE by thread is known only with the program"
+			: !ui->source->shares  ? "this file has no LIVE by thread"
 			: ui_moment(ui) == SNAP_NOW
 				? "counting live blocks"
 				: "LIVE by thread is known only for the present");

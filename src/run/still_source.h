@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A single snapshot as the screen sees it, of a JSON report or a diff: the functions of struct
- * tui_source (tui/tui.h says what each of them does), whose `screen` is a struct still_source. Main
- * thread.
+ * A single snapshot as the screen sees it, of a JSON report, a recording of all events or a diff:
+ * the functions of struct tui_source (tui/tui.h says what each of them does), whose `screen` is a
+ * struct still_source. Main thread.
  */
 #ifndef SRC_RUN_STILL_SOURCE_H
 #define SRC_RUN_STILL_SOURCE_H

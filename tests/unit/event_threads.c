@@ -267,7 +267,7 @@ TEST(a_range_has_what_they_did_in_it)
 	sums_make(to);
 	check_threads(s);
 	CHECK(s->range && s->range->threads);
-	for (uint32_t i = 0; i < SLOTS; i++) {
+	for (uint32_t i = 0; s->range && s->range->threads && i < SLOTS; i++) {
 		CHECK_INT(s->range->threads[i].slot, slots[i]);
 		CHECK_INT(s->range->threads[i].allocs, thread[i].allocs - then[i].allocs);
 		CHECK_INT(
